@@ -1,0 +1,100 @@
+import boundaries from 'eslint-plugin-boundaries';
+import tseslint from 'typescript-eslint';
+
+// The rooms of the house, and whom each may import. Imports point one way: cli/http → service → stations →
+// store, mailbox, dialect → domain; stations never import each other (docs/architecture.md).
+const rooms = {
+  domain: [],
+  runtime: ['domain'],
+  config: ['domain', 'runtime'],
+  dialect: ['domain'],
+  mailbox: ['domain', 'runtime', 'dialect'],
+  store: ['domain', 'runtime'],
+  inbox: ['domain', 'runtime', 'store', 'mailbox'],
+  pump: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
+  delivery: ['domain', 'runtime', 'store'],
+  backfill: ['domain', 'runtime', 'store', 'mailbox'],
+  requests: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
+  actions: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
+  upkeep: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
+  simulator: ['domain', 'runtime', 'mailbox', 'dialect'],
+  service: [
+    'domain',
+    'runtime',
+    'config',
+    'dialect',
+    'mailbox',
+    'store',
+    'inbox',
+    'pump',
+    'delivery',
+    'backfill',
+    'requests',
+    'actions',
+    'upkeep',
+  ],
+  http: ['domain', 'runtime', 'config', 'dialect', 'mailbox', 'store', 'actions', 'upkeep', 'service'],
+  cli: [
+    'domain',
+    'runtime',
+    'config',
+    'dialect',
+    'mailbox',
+    'store',
+    'inbox',
+    'pump',
+    'delivery',
+    'backfill',
+    'requests',
+    'actions',
+    'upkeep',
+    'simulator',
+    'service',
+    'http',
+  ],
+};
+
+export default tseslint.config(
+  {
+    ignores: ['node_modules/', 'dist/', 'coverage/', '.msgx/', 'src/console/', '*.config.ts', '*.config.js'],
+  },
+  {
+    files: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true, allow: [{ name: ['Error', 'URL'], from: 'lib' }] },
+      ],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { boundaries },
+    settings: {
+      'boundaries/elements': Object.keys(rooms).map((room) => ({ type: room, pattern: `src/${room}` })),
+      'boundaries/include': ['src/**/*.ts'],
+    },
+    rules: {
+      'boundaries/element-types': [
+        'error',
+        {
+          default: 'disallow',
+          rules: Object.entries(rooms).map(([from, to]) => ({ from, allow: [from, ...to] })),
+        },
+      ],
+    },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
+);

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+// Two projects: `unit` needs no service and stays under 20 s; `service` runs against real servers,
+// a file at a time per worker, each with databases of its own.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.db.test.ts', 'test/scenarios/**', 'test/console/**'],
+        },
+      },
+      {
+        test: {
+          name: 'service',
+          include: ['test/**/*.db.test.ts', 'test/scenarios/**/*.test.ts', 'test/console/**/*.test.ts'],
+          globalSetup: ['test/kit/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});
