@@ -1,0 +1,263 @@
+/**
+ * Access to our own PostgreSQL: a small pool whose connections have deadlines, statements with names (they
+ * are prepared once per connection), and transactions that check the lease's epoch when they begin.
+ */
+import pg from 'pg';
+import { LostLease, Outage, isOutageSqlState } from '../runtime/outage.ts';
+
+/** A SQL statement with a name, which is also its prepared name and its label in metrics. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Names a statement. Names are unique in the program. */
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+/** A row as the driver gives it: int8 as BigInt, timestamptz and date as text, json parsed. */
+export type Row = Record<string, unknown>;
+
+/** Anything statements run on: the pool or one transaction. */
+export interface Queryable {
+  /** Runs a statement. Throws Outage where the database is not available, else the driver's DatabaseError. */
+  query<T = Row>(statement: Statement, values?: readonly unknown[]): Promise<T[]>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly schema: string;
+  /** Most connections in the pool. Default 6. */
+  readonly maxConnections?: number;
+  /** Deadline of one statement, ms. Default 30,000. */
+  readonly statementTimeoutMs?: number;
+  /** Deadline of connecting, ms. Default 5,000. */
+  readonly connectTimeoutMs?: number;
+  /**
+   * A session idle inside a transaction longer than this is ended by the server, ms. Default 3,000, below
+   * the lease's TTL, so that a stopped holder cannot keep its row locks (decisions.md).
+   */
+  readonly idleInTransactionMs?: number;
+  readonly applicationName?: string;
+}
+
+type Parser = (value: string) => unknown;
+
+/** OIDs whose values the driver would shorten: int8 and its array, timestamptz, timestamp, date. */
+const PARSERS: ReadonlyMap<number, Parser> = new Map<number, Parser>([
+  [20, (value) => BigInt(value)],
+  [1016, (value) => arrayOf(value).map(BigInt)],
+  // Times stay text: a Date would lose microseconds and know no day.
+  [1184, (value) => value],
+  [1114, (value) => value],
+  [1082, (value) => value],
+]);
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number) => PARSERS.get(oid) ?? (pg.types.getTypeParser(oid) as Parser),
+};
+
+function arrayOf(literal: string): string[] {
+  const inner = literal.slice(1, -1);
+  return inner === '' ? [] : inner.split(',');
+}
+
+/** The fence of the active instance: a transaction begun with it writes only while its epoch is current. */
+export interface Fence {
+  readonly epoch: bigint;
+}
+
+export interface TransactionOptions {
+  /** Begin by locking the lease row of this epoch FOR KEY SHARE. */
+  readonly fence?: Fence | null;
+  readonly isolation?: 'read committed' | 'repeatable read';
+  readonly readOnly?: boolean;
+  /** Commit without waiting for the disk; the next synchronous commit flushes it too. */
+  readonly asynchronous?: boolean;
+}
+
+export class Database implements Queryable {
+  readonly schema: string;
+  readonly #pool: pg.Pool;
+  readonly #pids = new Set<number>();
+
+  constructor(options: DatabaseOptions) {
+    if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.schema)) {
+      throw new RangeError(`database.schema ${JSON.stringify(options.schema)} is no plain lower-case name`);
+    }
+    this.schema = options.schema;
+    const statementTimeout = options.statementTimeoutMs ?? 30_000;
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.maxConnections ?? 6,
+      types,
+      keepAlive: true,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+      idleTimeoutMillis: 0,
+      // The client's own deadline lies above the server's: it only matters on a half-open connection.
+      query_timeout: statementTimeout + 2_000,
+      application_name: options.applicationName ?? 'msgx',
+      options: [
+        `-c search_path=${options.schema}`,
+        '-c TimeZone=UTC',
+        '-c DateStyle=ISO',
+        `-c statement_timeout=${String(statementTimeout)}`,
+        `-c idle_in_transaction_session_timeout=${String(options.idleInTransactionMs ?? 3_000)}`,
+        '-c tcp_user_timeout=3000',
+      ].join(' '),
+    });
+    this.#pool.on('error', () => {
+      // An idle connection was lost; the pool drops it and the next query connects anew or reports.
+    });
+    this.#pool.on('connect', (client) => {
+      const pid = pidOf(client);
+      if (pid !== null) this.#pids.add(pid);
+    });
+    this.#pool.on('remove', (client) => {
+      const pid = pidOf(client);
+      if (pid !== null) this.#pids.delete(pid);
+    });
+  }
+
+  /** Backend PIDs of the open connections; the lease stores them for a standby to terminate. */
+  get backendPids(): readonly number[] {
+    return [...this.#pids];
+  }
+
+  async query<T = Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> {
+    const client = await this.#connect();
+    return this.#on(client, () => run<T>(client, statement, values));
+  }
+
+  /**
+   * Runs work in a transaction. Throws LostLease where the fence's epoch is no longer current, Outage where
+   * the database is not available (the commit may or may not have happened: the rows tell).
+   */
+  async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const client = await this.#connect();
+    return this.#on(client, async () => {
+      await begin(client, options);
+      let result: T;
+      try {
+        result = await work({ query: (statement, values = []) => run(client, statement, values) });
+      } catch (error) {
+        if (!(error instanceof Outage)) await control(client, 'rollback');
+        throw error;
+      }
+      await control(client, 'commit');
+      return result;
+    });
+  }
+
+  /** Runs work in a transaction that is always rolled back: a trial. */
+  async trial<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    return this.#on(client, async () => {
+      await control(client, 'begin');
+      try {
+        return await work({ query: (statement, values = []) => run(client, statement, values) });
+      } finally {
+        await control(client, 'rollback');
+      }
+    });
+  }
+
+  /** Whether the database answers at all, within the connect and statement deadlines. */
+  async probe(): Promise<boolean> {
+    try {
+      await this.query(PROBE);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  /** Runs on a client and gives it back; a client whose connection failed or timed out is destroyed. */
+  async #on<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+    let destroy = false;
+    const onError = () => {
+      destroy = true;
+    };
+    client.on('error', onError);
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Outage) destroy = true;
+      throw error;
+    } finally {
+      client.off('error', onError);
+      client.release(destroy);
+    }
+  }
+}
+
+const PROBE = statement('probe', 'select 1');
+
+async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
+  const mode = [
+    'begin isolation level',
+    options.isolation ?? 'read committed',
+    options.readOnly === true ? 'read only' : '',
+  ].join(' ');
+  const asynchronous = options.asynchronous === true ? '; set local synchronous_commit = off' : '';
+  if (options.fence == null) {
+    await control(client, mode + asynchronous);
+    return;
+  }
+  // One round trip for both: the epoch is our own BigInt, so it may stand in the text.
+  const results = await control(
+    client,
+    `${mode}${asynchronous}; select 1 from lease where epoch = ${options.fence.epoch.toString()} for key share`,
+  );
+  if (results.at(-1)?.rowCount !== 1) {
+    await control(client, 'rollback');
+    throw new LostLease();
+  }
+}
+
+/** Runs unprepared text without parameters: begin, commit, rollback. */
+async function control(client: pg.PoolClient, text: string): Promise<pg.QueryResult[]> {
+  try {
+    const results: unknown = await client.query(text);
+    return (Array.isArray(results) ? results : [results]) as pg.QueryResult[];
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+async function run<T>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<T[]> {
+  try {
+    const result = await client.query({ name: statement.name, text: statement.text, values: [...values] });
+    return result.rows as T[];
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function pidOf(client: pg.PoolClient): number | null {
+  const pid = (client as unknown as { processID?: number | null }).processID;
+  return typeof pid === 'number' ? pid : null;
+}
+
+/** What the driver threw: errors that name a statement stay, everything that means "no database" is an Outage. */
+function translate(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) {
+    return isOutageSqlState(error.code) ? new Outage('database', error) : error;
+  }
+  // The driver's own errors (connection terminated, timeouts, refused) carry no SQLSTATE. A TypeError is a
+  // wrong parameter, a fault of ours.
+  return error instanceof TypeError ? error : new Outage('database', error);
+}
