@@ -43,7 +43,10 @@ export interface FlightEvent {
 
 /** What one message did to one flight. Stamps may have moved without an event. */
 export interface FlightChange {
+  /** The record as it stands now; the very object that was read where `stored` is false. */
   readonly after: FlightRecord;
+  /** Whether `after` differs from what was read, stamps included, and so has to be written. */
+  readonly stored: boolean;
   /** Null where nothing visible changed: no event, no new version. */
   readonly event: FlightEvent | null;
   /** Registers lost to a newer message, with a differing value. */

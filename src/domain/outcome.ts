@@ -13,7 +13,7 @@ export const TERMINAL_STATES = ['SUCCEEDED', 'SKIPPED', 'DEAD'] as const;
 /** Error classes (seed §3). */
 export type ErrorClass = 'MALFORMED' | 'PROTOCOL' | 'CODEC_ERROR' | 'UNSUPPORTED' | 'INFRA' | 'EXHAUSTED';
 
-/** A terminal outcome of one message, and what it changes. */
+/** The outcome of one message, and what it changes. Terminal, except for what no processor exists for. */
 export type Decision =
   | {
       readonly state: 'SUCCEEDED';
@@ -22,7 +22,10 @@ export type Decision =
       readonly detail: JsonObject | null;
       readonly flights: readonly FlightChange[];
       readonly reference: ReferenceChange | null;
-      /** Push or tractor writes that no stand of the flight carries (a warning, not a fault). */
+      /**
+       * Push or tractor records that no stand of the flight carries, those that name no stand at all
+       * included (a warning, not a fault).
+       */
       readonly unmatchedStands: number;
     }
   | { readonly state: 'SKIPPED'; readonly reason: string; readonly detail: JsonObject | null }
@@ -31,4 +34,11 @@ export type Decision =
       readonly errorClass: 'MALFORMED' | 'PROTOCOL';
       readonly reason: string;
       readonly detail: JsonObject | null;
+    }
+  /** Retried with the capability tiers (seed §5.2, contract `pipeline.retry.capability-backoff`). */
+  | {
+      readonly state: 'FAILED';
+      readonly errorClass: 'UNSUPPORTED';
+      /** `unsupported:TYPE/STYP`. */
+      readonly reason: string;
     };

@@ -8,8 +8,13 @@ export interface ReferenceRow {
   readonly rkey: string;
   readonly body: JsonObject;
   readonly active: boolean;
-  /** The message that last wrote the row. */
+  /** The message that last said whether the row is active. */
   readonly stamp: MsgId;
+  /**
+   * The message that last gave the body. A DEL names a row without describing it and so leaves the body alone;
+   * null where only DELs have named the row and `body` is what the newest of them carried.
+   */
+  readonly bodyStamp: MsgId | null;
 }
 
 /** What is known of one type: the floor that the newest DNLD or RESP left, and rows. */
