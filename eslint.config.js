@@ -84,11 +84,14 @@ export default tseslint.config(
       'boundaries/include': ['src/**/*.ts'],
     },
     rules: {
-      'boundaries/element-types': [
+      'boundaries/dependencies': [
         'error',
         {
           default: 'disallow',
-          rules: Object.entries(rooms).map(([from, to]) => ({ from, allow: [from, ...to] })),
+          policies: Object.entries(rooms).map(([from, to]) => ({
+            from: { element: { type: from } },
+            allow: [from, ...to].map((type) => ({ to: { element: { type } } })),
+          })),
         },
       ],
     },

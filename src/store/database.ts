@@ -54,8 +54,9 @@ const PARSERS: ReadonlyMap<number, Parser> = new Map<number, Parser>([
   [1082, (value) => value],
 ]);
 
+const driver = pg.types as unknown as { getTypeParser(oid: number): Parser };
 const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number) => PARSERS.get(oid) ?? (pg.types.getTypeParser(oid) as Parser),
+  getTypeParser: (oid: number) => PARSERS.get(oid) ?? driver.getTypeParser(oid),
 };
 
 function arrayOf(literal: string): string[] {
