@@ -1,0 +1,54 @@
+/**
+ * The decision of one decoded message whose identity is its own: pure, total, dispatched by kind (seed §2, §5.2).
+ * Order of judgement (decisions.md): ignored, unsupported → response guard → PROTOCOL → no-match → merge.
+ */
+import type { Body } from '../message.ts';
+import type { Decision } from '../outcome.ts';
+import { kindReason } from '../reasons.ts';
+import { decideDeletion } from './deletion.ts';
+import type { DecisionInput } from './input.ts';
+import { decideOperation } from './operation.ts';
+import { decideReference } from './reference.ts';
+import { decideSchedule } from './schedule.ts';
+
+export { flightsNamed, referenceNamed, type DecisionInput } from './input.ts';
+
+/**
+ * Decides a message. The caller applies `after` of each change, and the reference change, to its world before
+ * the next message of the batch is decided.
+ */
+export function decide(input: DecisionInput): Decision {
+  const { header, body } = input.message;
+  if (isResponse(body) && input.openRequest === 'none') {
+    return { state: 'SKIPPED', reason: 'no-open-request', detail: null };
+  }
+  switch (body.kind) {
+    case 'schedule':
+      return decideSchedule(input, body);
+    case 'operation':
+      return decideOperation(input, body);
+    case 'deletion':
+      return decideDeletion(input);
+    case 'reference':
+      return decideReference(input, body);
+    case 'ignored':
+      return { state: 'SKIPPED', reason: kindReason('ignored', header), detail: null };
+    case 'unsupported':
+      return { state: 'FAILED', errorClass: 'UNSUPPORTED', reason: kindReason('unsupported', header) };
+  }
+}
+
+/** Answers to our own requests, which are applied only where one is open (seed §7.1, [G-RESP-GUARD]). */
+export function isResponse(body: Body): boolean {
+  switch (body.kind) {
+    case 'schedule':
+      return body.subtype === 'RESP';
+    case 'reference':
+      return body.operation === 'RESP';
+    case 'operation':
+    case 'deletion':
+    case 'ignored':
+    case 'unsupported':
+      return false;
+  }
+}

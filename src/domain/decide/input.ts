@@ -1,0 +1,39 @@
+/** What a decision is made from, and what has to be read before it can be made. */
+import type { FlightRecord } from '../flight.ts';
+import type { Flid, MsgId } from '../ids.ts';
+import type { DecodedMessage } from '../message.ts';
+import { effectsOf } from '../net-effect.ts';
+import type { ReferenceType } from '../reference.ts';
+
+/** A message and the world it meets. The look-ups show every change of earlier messages of the same batch. */
+export interface DecisionInput {
+  readonly msgId: MsgId;
+  readonly message: DecodedMessage;
+  /** The flight as stored, deleted or archived ones included; null where it was never known. */
+  readonly flight: (flid: Flid) => FlightRecord | null;
+  /** The type as stored: floor and rows, as far as {@link referenceNamed} asks for them. */
+  readonly reference: (rtype: string) => ReferenceType;
+  /** ISO 8601, airport offset, seconds: `updatedAt` of new versions. */
+  readonly now: string;
+  /** HH:mm (contract, `operation-day-cutoff`). */
+  readonly cutoff: string;
+  /** What the response guard found (seed §7.1): whether an open request is answered. Matters for RESP alone. */
+  readonly openRequest: 'none' | 'open';
+  /** Whether a DNLD or RESP of reference data may carry no record. */
+  readonly allowEmptyReference: boolean;
+}
+
+/** The flights a message names, in order of first appearance. */
+export function flightsNamed(message: DecodedMessage): readonly Flid[] {
+  return [...effectsOf(message).keys()];
+}
+
+/** The reference rows a message needs: null for other messages, `keys` null where the whole type is needed. */
+export function referenceNamed(
+  message: DecodedMessage,
+): { readonly rtype: string; readonly keys: readonly string[] | null } | null {
+  const { body } = message;
+  if (body.kind !== 'reference') return null;
+  const whole = body.operation === 'DNLD' || body.operation === 'RESP';
+  return { rtype: body.rtype, keys: whole ? null : [...new Set(body.records.map((record) => record.key))] };
+}
