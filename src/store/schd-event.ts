@@ -1,0 +1,152 @@
+/** The outbox rows of KAFKA:schd (seed §8.2): one row per flight that says which version is to be told. */
+import type { JsonObject } from '../domain/json.ts';
+import { statement, type Queryable } from './database.ts';
+import type { RefusedEvent } from './msg-event.ts';
+
+/** That a flight has a state to be told. */
+export interface LatestState {
+  readonly flid: string;
+  readonly eventType: 'UPSERT' | 'TOMBSTONE';
+  readonly stateVersion: number;
+  /** The causing message; null where none did. */
+  readonly msgId: bigint | null;
+}
+
+const UPSERT = statement(
+  'schdEvent.upsert',
+  // msg_event_schd. Only forward: an older version never replaces a newer one. The age of what is still pending
+  // counts from its first untold change.
+  `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at)
+   select 'KAFKA:schd', flid, event_type, state_version, msg_id, $1
+   from unnest($2::text[], $3::text[], $4::integer[], $5::bigint[])
+     as latest (flid, event_type, state_version, msg_id)
+   on conflict (partition_key) where target = 'KAFKA:schd' do update
+   set event_type = excluded.event_type, state_version = excluded.state_version, msg_id = excluded.msg_id,
+     state = 'PENDING', attempts = 0, next_attempt_at = null, last_error = null,
+     created_at = case when msg_event.state = 'PENDING' then msg_event.created_at else excluded.created_at end
+   where excluded.state_version >= msg_event.state_version`,
+);
+
+/**
+ * Notes the newest version of flights as untold; attempts start anew, also after DEAD. One entry per flight.
+ * Belongs in the transaction that changes the flights.
+ */
+export async function upsertLatestStates(
+  tx: Queryable,
+  states: readonly LatestState[],
+  createdAt: string,
+): Promise<void> {
+  if (states.length === 0) return;
+  await tx.query(UPSERT, [
+    createdAt,
+    states.map(({ flid }) => flid),
+    states.map(({ eventType }) => eventType),
+    states.map(({ stateVersion }) => stateVersion),
+    states.map(({ msgId }) => msgId),
+  ]);
+}
+
+/** A due row with the flight as it is now. */
+export interface ClaimedLatestState {
+  /** The row. */
+  readonly eventId: bigint;
+  /** The fresh ID of this send. */
+  readonly sendId: bigint;
+  readonly flid: string;
+  /** Version of the row when it was read: the mark is conditional on it. */
+  readonly stateVersion: number;
+  readonly attempts: number;
+  readonly createdAt: string;
+  /** The flight, or null where flight_schd has none. */
+  readonly flight: {
+    readonly version: number;
+    readonly operationDay: string;
+    readonly deleted: boolean;
+    readonly updatedAt: string;
+    readonly state: JsonObject;
+  } | null;
+}
+
+interface ClaimRow extends Omit<ClaimedLatestState, 'flight'> {
+  readonly version: number | null;
+  readonly operationDay: string;
+  readonly deleted: boolean;
+  readonly updatedAt: string;
+  readonly state: JsonObject;
+}
+
+const CLAIM = statement(
+  'schdEvent.claim',
+  // msg_event_pending in order, then flight_schd by primary key: row and state are of one snapshot.
+  `select e.event_id as "eventId", nextval(pg_get_serial_sequence('msg_event', 'event_id')) as "sendId",
+     e.partition_key as flid, e.state_version as "stateVersion", e.attempts, e.created_at as "createdAt",
+     f.version, f.operation_day as "operationDay", f.deleted, f.updated_at as "updatedAt", f.state
+   from (
+     select event_id, partition_key, state_version, attempts, created_at from msg_event
+     where target = 'KAFKA:schd' and state = 'PENDING' and (next_attempt_at is null or next_attempt_at <= $1)
+     order by event_id limit $2
+   ) e left join flight_schd f on f.flid = e.partition_key`,
+);
+
+/** The due rows, oldest first, each with the newest state of its flight. */
+export async function claimLatestStates(
+  db: Queryable,
+  now: string,
+  limit: number,
+): Promise<readonly ClaimedLatestState[]> {
+  const rows = await db.query<ClaimRow>(CLAIM, [now, limit]);
+  return rows.map(({ version, operationDay, deleted, updatedAt, state, ...row }) => ({
+    ...row,
+    flight: version === null ? null : { version, operationDay, deleted, updatedAt, state },
+  }));
+}
+
+const MARK_SENT = statement(
+  'schdEvent.sent',
+  // Primary key; the version read is part of the expected state (seed §8.2).
+  `update msg_event e set state = 'SENT', sent_at = $3, next_attempt_at = null
+   from unnest($1::bigint[], $2::integer[]) as sent (event_id, state_version)
+   where e.event_id = sent.event_id and e.state = 'PENDING' and e.state_version = sent.state_version
+   returning e.event_id as "eventId"`,
+);
+
+/** Records what was told; a row overtaken by a newer version since stays pending. Gives the rows recorded. */
+export async function markLatestStatesSent(
+  tx: Queryable,
+  sent: readonly Pick<ClaimedLatestState, 'eventId' | 'stateVersion'>[],
+  sentAt: string,
+): Promise<ReadonlySet<bigint>> {
+  if (sent.length === 0) return new Set();
+  const rows = await tx.query<{ eventId: bigint }>(MARK_SENT, [
+    sent.map(({ eventId }) => eventId),
+    sent.map(({ stateVersion }) => stateVersion),
+    sentAt,
+  ]);
+  return new Set(rows.map(({ eventId }) => eventId));
+}
+
+const REFUSE = statement(
+  'schdEvent.refuse',
+  // Primary key; version and attempts are part of the expected state.
+  `update msg_event e set attempts = r.attempts, next_attempt_at = r.next_attempt_at, last_error = r.reason,
+     state = case when r.next_attempt_at is null then 'DEAD' else 'PENDING' end
+   from unnest($1::bigint[], $2::integer[], $3::timestamptz[], $4::text[], $5::integer[])
+     as r (event_id, attempts, next_attempt_at, reason, state_version)
+   where e.event_id = r.event_id and e.state = 'PENDING' and e.attempts = r.attempts - 1
+     and e.state_version = r.state_version`,
+);
+
+/** Charges an attempt to each row that still stands at the version read. */
+export async function refuseLatestStates(
+  tx: Queryable,
+  refused: readonly (RefusedEvent & { readonly stateVersion: number })[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  await tx.query(REFUSE, [
+    refused.map(({ eventId }) => eventId),
+    refused.map(({ attempts }) => attempts),
+    refused.map(({ nextAttemptAt }) => nextAttemptAt),
+    refused.map(({ reason }) => reason),
+    refused.map(({ stateVersion }) => stateVersion),
+  ]);
+}
