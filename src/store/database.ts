@@ -3,7 +3,8 @@
  * are prepared once per connection), and transactions that check the lease's epoch when they begin.
  */
 import pg from 'pg';
-import { LostLease, Outage, isOutageSqlState } from '../runtime/outage.ts';
+import { LostLease, Outage } from '../runtime/outage.ts';
+import { DRIVER_TYPES, translateDriverError } from '../runtime/postgres.ts';
 
 /** A SQL statement with a name, which is also its prepared name and its label in metrics. */
 export interface Statement {
@@ -42,28 +43,6 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
 }
 
-type Parser = (value: string) => unknown;
-
-/** OIDs whose values the driver would shorten: int8 and its array, timestamptz, timestamp, date. */
-const PARSERS: ReadonlyMap<number, Parser> = new Map<number, Parser>([
-  [20, (value) => BigInt(value)],
-  [1016, (value) => arrayOf(value).map(BigInt)],
-  // Times stay text: a Date would lose microseconds and know no day.
-  [1184, (value) => value],
-  [1114, (value) => value],
-  [1082, (value) => value],
-]);
-
-const driver = pg.types as unknown as { getTypeParser(oid: number): Parser };
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number) => PARSERS.get(oid) ?? driver.getTypeParser(oid),
-};
-
-function arrayOf(literal: string): string[] {
-  const inner = literal.slice(1, -1);
-  return inner === '' ? [] : inner.split(',');
-}
-
 /** The fence of the active instance: a transaction begun with it writes only while its epoch is current. */
 export interface Fence {
   readonly epoch: bigint;
@@ -92,7 +71,7 @@ export class Database implements Queryable {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.maxConnections ?? 6,
-      types,
+      types: DRIVER_TYPES,
       keepAlive: true,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
       idleTimeoutMillis: 0,
@@ -253,12 +232,6 @@ function pidOf(client: pg.PoolClient): number | null {
   return typeof pid === 'number' ? pid : null;
 }
 
-/** What the driver threw: errors that name a statement stay, everything that means "no database" is an Outage. */
 function translate(error: unknown): unknown {
-  if (error instanceof pg.DatabaseError) {
-    return isOutageSqlState(error.code) ? new Outage('database', error) : error;
-  }
-  // The driver's own errors (connection terminated, timeouts, refused) carry no SQLSTATE. A TypeError is a
-  // wrong parameter, a fault of ours.
-  return error instanceof TypeError ? error : new Outage('database', error);
+  return translateDriverError('database', error);
 }
