@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { flightsNamed, referenceNamed } from '../../src/domain/decide/index.ts';
+import {
+  deletion,
+  F1,
+  F2,
+  message,
+  operation,
+  patch,
+  referenceMessage,
+  scalar,
+  schedule,
+  World,
+} from './kit.ts';
+
+const header = { type: 'SCHD', subtype: 'DNLD' } as const;
+const ELSEWHEN = scalar('scheduledTime', '2026-03-15T08:05:00+08:00');
+
+describe('kinds that are not applied', () => {
+  it('are skipped where ignored, failed for want of a processor where unsupported', () => {
+    const world = new World();
+    expect(world.run(1, message({ kind: 'ignored' }, { type: 'LDM', subtype: 'NONE' }))).toEqual({
+      state: 'SKIPPED',
+      reason: 'ignored:LDM/NONE',
+      detail: null,
+    });
+    expect(world.run(2, message({ kind: 'unsupported' }, { type: 'SCHS', subtype: 'DNLD' }))).toEqual({
+      state: 'FAILED',
+      errorClass: 'UNSUPPORTED',
+      reason: 'unsupported:SCHS/DNLD',
+    });
+  });
+});
+
+describe('the response guard', () => {
+  it('stands before the checks of a package, for schedules and reference data', () => {
+    const world = new World();
+    const faulty = message({ kind: 'schedule', subtype: 'RESP', declared: '9', records: [] }, header);
+    const skipped = { state: 'SKIPPED', reason: 'no-open-request', detail: null };
+    expect(world.run(1, faulty)).toEqual(skipped);
+    expect(world.run(2, schedule([patch(F1)], 'RESP'))).toEqual(skipped);
+    expect(world.run(3, referenceMessage('RESP', ['212', {}]))).toEqual(skipped);
+    expect(world.flights.size + world.references.size).toBe(0);
+  });
+
+  it('lets an answer to an open request pass', () => {
+    const world = new World();
+    expect(world.run(1, schedule([patch(F1)], 'RESP'), { openRequest: 'open' })).toMatchObject({
+      reason: null,
+    });
+    expect(world.flight(F1).version).toBe(1);
+  });
+});
+
+describe('a package', () => {
+  const declared = (text: string | null): unknown =>
+    new World().run(1, message({ kind: 'schedule', subtype: 'DNLD', declared: text, records: [] }, header));
+
+  it('whose count is missing, no number or wrong is refused', () => {
+    const dead = { state: 'DEAD', errorClass: 'PROTOCOL' };
+    expect(declared(null)).toMatchObject({ ...dead, reason: 'recs-mismatch:missing/0' });
+    expect(declared('')).toMatchObject({ ...dead, reason: 'recs-mismatch:missing/0' });
+    expect(declared('two')).toMatchObject({ ...dead, reason: 'recs-mismatch:two/0' });
+    expect(declared('2')).toMatchObject({ ...dead, reason: 'recs-mismatch:2/0' });
+    expect(declared('-0')).toMatchObject({ ...dead, reason: 'recs-mismatch:-0/0' });
+    expect(declared('9'.repeat(40))).toMatchObject({ reason: `recs-mismatch:${'9'.repeat(32)}/0` });
+    expect(declared('000')).toMatchObject({ state: 'SUCCEEDED' });
+  });
+
+  it('is refused as a whole, the first fault in the reason and all of them in the detail', () => {
+    const world = new World();
+    world.run(1, schedule([patch(F1), patch(F2)]));
+    const before = new Map(world.flights);
+    const records = [patch(F2, ELSEWHEN), patch(F1, ELSEWHEN), patch(F1, ELSEWHEN)];
+    const decision = world.run(
+      2,
+      message({ kind: 'schedule', subtype: 'ADFT', declared: '2', records }, header),
+    );
+    expect(decision).toEqual({
+      state: 'DEAD',
+      errorClass: 'PROTOCOL',
+      reason: 'recs-mismatch:2/3 (+3 more)',
+      detail: {
+        faults: [
+          'recs-mismatch:2/3',
+          'duplicate-flid:700001',
+          'operation-day-conflict:700002',
+          'operation-day-conflict:700001',
+        ],
+      },
+    });
+    expect(world.flights).toEqual(before);
+  });
+
+  it('cannot move a deleted flight to another day either', () => {
+    const world = new World();
+    world.run(1, schedule([patch(F1)]));
+    world.run(2, deletion(F1));
+    expect(world.run(3, schedule([patch(F1, ELSEWHEN)]))).toMatchObject({
+      reason: 'operation-day-conflict:700001',
+    });
+    expect(world.run(4, operation(patch(F1, ELSEWHEN)))).toMatchObject({
+      reason: 'operation-day-conflict:700001',
+    });
+  });
+
+  it('of reference data without records is refused, unless loads may be empty', () => {
+    const world = new World();
+    const empty = referenceMessage('DNLD');
+    expect(world.run(1, empty)).toMatchObject({
+      state: 'DEAD',
+      errorClass: 'PROTOCOL',
+      reason: 'empty-reference',
+    });
+    expect(world.run(2, empty, { allowEmptyReference: true })).toMatchObject({ state: 'SUCCEEDED' });
+    expect(world.run(3, referenceMessage('DEL'), { allowEmptyReference: true })).toMatchObject({
+      reason: 'empty-reference',
+    });
+    const short = { ...empty, body: { ...empty.body, declared: '2' } } as typeof empty;
+    expect(world.run(4, short)).toMatchObject({
+      reason: 'recs-mismatch:2/0 (+1 more)',
+      detail: { faults: ['recs-mismatch:2/0', 'empty-reference'] },
+    });
+  });
+});
+
+describe('what a message needs', () => {
+  it('is named before it is decided', () => {
+    expect(flightsNamed(operation(patch(F2), patch(F1), patch(F2)))).toEqual([F2, F1]);
+    expect(flightsNamed(deletion(F1))).toEqual([F1]);
+    expect(flightsNamed(referenceMessage('ADD', ['1', {}]))).toEqual([]);
+    expect(referenceNamed(referenceMessage('DNLD', ['1', {}]))).toEqual({ rtype: 'ABDG', keys: null });
+    expect(referenceNamed(referenceMessage('DEL', ['1', {}], ['1', {}]))).toEqual({
+      rtype: 'ABDG',
+      keys: ['1'],
+    });
+    expect(referenceNamed(deletion(F1))).toBeNull();
+  });
+
+  it('is all that is looked up', () => {
+    const world = new World();
+    const asked: string[] = [];
+    world.run(1, operation(patch(F1, scalar('terminal', 'T1'))), {
+      flight: (flid) => {
+        asked.push(flid);
+        return null;
+      },
+    });
+    expect(new Set(asked)).toEqual(new Set([F1]));
+  });
+});
