@@ -102,7 +102,8 @@ export class StationLoop {
           return;
         }
         // What is no outage either is a fault of ours without a message to charge: the same pause, louder.
-        if (!(error instanceof Outage)) this.#options.log.error({ err: error }, 'unexpected error in a round');
+        if (!(error instanceof Outage))
+          this.#options.log.error({ err: error }, 'unexpected error in a round');
         this.#enter({ state: 'outage', since: this.#now(), reason: messageOf(error) });
         await this.#rest(backoff, false);
         backoff = Math.min(backoff * 2, OUTAGE_CAP_MS);
@@ -146,7 +147,8 @@ export class StationLoop {
   /** One log line per change of state. */
   #enter(next: LoopState): void {
     const before = this.#state;
-    if (before.state === next.state && (next.state === 'running' || reasonOf(before) === reasonOf(next))) return;
+    if (before.state === next.state && (next.state === 'running' || reasonOf(before) === reasonOf(next)))
+      return;
     if (before.state === next.state && next.state === 'outage') {
       this.#state = { ...next, since: before.since };
       return;

@@ -202,6 +202,8 @@ create table ref_master (
   body jsonb not null,
   active boolean not null,
   stamp bigint not null,
+  -- The message that last gave the body; null where only deletions have named the row.
+  body_stamp bigint,
   updated_at timestamptz not null,
   primary key (rtype, rkey)
 );

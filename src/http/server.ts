@@ -1,0 +1,71 @@
+/** The HTTP server of the service: compat entry, health, metrics, API, live stream, console. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import { fastify, type FastifyInstance } from 'fastify';
+import type { Log } from '../runtime/log.ts';
+import { Outage, messageOf } from '../runtime/outage.ts';
+import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
+import { registerHealth, type HealthOptions } from './routes/health.ts';
+import { registerSend, type SendOptions } from './routes/send.ts';
+import { registerStream } from './routes/stream.ts';
+
+export interface ServerOptions extends SendOptions, BrowseOptions, HealthOptions {
+  /** host:port; port 0 takes any free one. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly log: Log;
+}
+
+export interface HttpServer {
+  /** http://host:port as it really listens. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const CONSOLE = fileURLToPath(new URL('../../dist/console/', import.meta.url));
+
+/** Starts listening. Throws the system's error where the address cannot be had. */
+export async function startServer(options: ServerOptions): Promise<HttpServer> {
+  const app = fastify({
+    logger: false,
+    // Slow clients are cut off: headers and body have to arrive in time.
+    requestTimeout: 30_000,
+    keepAliveTimeout: 10_000,
+    connectionTimeout: 60_000,
+    forceCloseConnections: true,
+    bodyLimit: options.maxMessageBytes,
+    http: { headersTimeout: 10_000, maxHeaderSize: 16 * 1024 },
+  });
+  // Bodies stay bytes: their charset is the dialect's business.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  setErrors(app, options.log);
+  registerSend(app, options);
+  registerHealth(app, options);
+  registerBrowse(app, options);
+  registerStream(app, options);
+  await registerConsole(app);
+  const url = await app.listen(options.listen);
+  return { url, close: () => app.close() };
+}
+
+function setErrors(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof Outage) return reply.code(503).send({ error: error.message });
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (status >= 500) log.error({ err: error }, 'unexpected error in a request');
+    const message = status >= 500 ? 'unexpected error, see the log' : messageOf(error);
+    return reply.code(status).send({ error: message });
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'no such address' }));
+}
+
+async function registerConsole(app: FastifyInstance): Promise<void> {
+  if (!existsSync(CONSOLE)) {
+    app.get('/', async (_request, reply) =>
+      reply.type('text/plain').send('The console is not built in this checkout: npm run console:build\n'),
+    );
+    return;
+  }
+  await app.register(fastifyStatic, { root: CONSOLE, index: 'index.html', cacheControl: true, maxAge: '1h' });
+}

@@ -1,0 +1,370 @@
+/**
+ * What `msgx verify` asks of our own tables (contract, "Invariants"). Each statement gives the offenders of one
+ * invariant, at most a page of them, or totals. They scan: an audit looks at everything.
+ */
+import { statement, type Queryable } from './database.ts';
+
+/** Most offenders that a statement gives. */
+export const MOST_OFFENDERS = 20;
+
+/** All messages, archived ones too. */
+const ALL_MESSAGES = `(select msg_id, state, reason, last_error, identity_key, terminal_seq, late, replayed, restored,
+    shadow, backfill_next_at, backfill_at, backfill_abandoned_at, profile_hash from proc_state
+  union all
+  select msg_id, state, reason, last_error, identity_key, terminal_seq, late, replayed, restored,
+    shadow, backfill_next_at, backfill_at, backfill_abandoned_at, profile_hash from proc_state_hst)`;
+
+const UNCOVERED = statement(
+  'audit.uncovered',
+  `with bounds as (select seed, watermark from inbox_cursor),
+   covered as (
+     select msg_id as a, msg_id as b from proc_state, bounds where msg_id > seed and msg_id <= watermark
+     union all
+     select msg_id, msg_id from proc_state_hst, bounds where msg_id > seed and msg_id <= watermark
+     union all
+     select greatest(from_id, seed + 1), least(to_id, watermark) from inbox_hole, bounds
+     where released_at is not null and to_id > seed and from_id <= watermark
+     union all
+     select seed, seed from bounds
+     union all
+     select watermark + 1, watermark + 1 from bounds
+   ),
+   reached as (
+     select a, max(b) over (order by a, b rows between unbounded preceding and 1 preceding) as until from covered
+   )
+   select until + 1 as "from", a - 1 as "to" from reached where a > until + 1 order by 1 limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Ranges in (seed, W] that are neither a message nor a released hole (invariant 1). */
+export async function uncoveredIds(db: Queryable): Promise<readonly { from: bigint; to: bigint }[]> {
+  return db.query<{ from: bigint; to: bigint }>(UNCOVERED);
+}
+
+const SHARED_IDENTITIES = statement(
+  'audit.sharedIdentities',
+  `select p.msg_id as "msgId", p.identity_key as identity, i.msg_id as owner
+   from ${ALL_MESSAGES} p left join message_identity i on i.identity_key = p.identity_key
+   where p.identity_key is not null and not (p.state = 'SKIPPED' and coalesce(p.reason, '') like 'duplicate-of:%')
+     and i.msg_id is distinct from p.msg_id
+   order by 1 limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Messages, no duplicates, whose identity belongs to another one or to none (invariant 2). */
+export async function sharedIdentities(
+  db: Queryable,
+): Promise<readonly { msgId: bigint; identity: string; owner: bigint | null }[]> {
+  return db.query<{ msgId: bigint; identity: string; owner: bigint | null }>(SHARED_IDENTITIES);
+}
+
+const ORPHANED_DUPLICATES = statement(
+  'audit.orphanedDuplicates',
+  `select p.msg_id as "msgId", p.reason from ${ALL_MESSAGES} p
+   where p.state = 'SKIPPED' and p.reason like 'duplicate-of:%'
+     and not exists (
+       select 1 from message_identity i
+       where i.msg_id = (substring(p.reason from '^duplicate-of:([0-9]+)'))::bigint and i.msg_id <> p.msg_id
+         and (p.identity_key is null or i.identity_key = p.identity_key))
+   order by 1 limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Duplicates whose original is not the owner of their identity (invariant 2). */
+export async function orphanedDuplicates(
+  db: Queryable,
+): Promise<readonly { msgId: bigint; reason: string }[]> {
+  return db.query<{ msgId: bigint; reason: string }>(ORPHANED_DUPLICATES);
+}
+
+const OUT_OF_ORDER = statement(
+  'audit.outOfOrder',
+  `select msg_id as "msgId", before from (
+     select msg_id, lag(msg_id) over (order by terminal_seq) as before from ${ALL_MESSAGES} p
+     where terminal_seq is not null and not late and not replayed
+       and not (state = 'SKIPPED' and coalesce(reason, '') like 'operator:%')
+   ) ordered where before > msg_id order by 1 limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Messages that ended after a larger one, without a reason to (invariant 3). */
+export async function outOfOrder(db: Queryable): Promise<readonly { msgId: bigint; before: bigint }[]> {
+  return db.query<{ msgId: bigint; before: bigint }>(OUT_OF_ORDER);
+}
+
+const BACKFILL_FACTS = statement(
+  'audit.backfillFacts',
+  `select msg_id as "msgId", state from ${ALL_MESSAGES} p
+   where (state in ('SUCCEEDED', 'SKIPPED', 'DEAD') and not shadow
+       and backfill_next_at is null and backfill_at is null and backfill_abandoned_at is null)
+     or (state in ('PENDING', 'FAILED') and not replayed and not restored
+       and (backfill_next_at is not null or backfill_at is not null or backfill_abandoned_at is not null))
+   order by 1 limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Terminal messages without a backfill fact, and others with one (invariant 4). */
+export async function wrongBackfillFacts(
+  db: Queryable,
+): Promise<readonly { msgId: bigint; state: string }[]> {
+  return db.query<{ msgId: bigint; state: string }>(BACKFILL_FACTS);
+}
+
+const VERSION_FAULTS = statement(
+  'audit.versions',
+  `with flights as (
+     select flid, version from flight_schd
+     union all
+     select flid, version from flight_schd_hst h where not exists (select 1 from flight_schd f where f.flid = h.flid)
+   ),
+   ordered as (
+     select partition_key as flid, event_id, state_version,
+       lag(state_version) over w as before,
+       lead(event_id) over w is null as last
+     from msg_event where target = 'KAFKA:msg'
+     window w as (partition_key order by event_id)
+   )
+   select o.flid, o.event_id as "eventId", o.state_version as version, o.before, f.version as "flightVersion"
+   from ordered o left join flights f on f.flid = o.flid
+   where (o.before is not null and o.state_version <> o.before + 1)
+     or (o.last and f.version is distinct from o.state_version)
+   order by o.event_id limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Gaps, repetitions and wrong ends in the versions of a flight's events (invariant 5). */
+export async function versionFaults(db: Queryable): Promise<
+  readonly {
+    flid: string;
+    eventId: bigint;
+    version: number;
+    before: number | null;
+    flightVersion: number | null;
+  }[]
+> {
+  return db.query(VERSION_FAULTS);
+}
+
+const EVENT_TOTALS = statement(
+  'audit.eventTotals',
+  `select count(*) filter (where state = 'PENDING')::integer as pending,
+     count(*) filter (where state = 'SENT')::integer as sent,
+     count(*) filter (where state = 'DEAD')::integer as dead,
+     count(*) filter (where state = 'DROPPED')::integer as dropped
+   from msg_event where target = $1`,
+);
+
+export interface EventTotals {
+  readonly pending: number;
+  readonly sent: number;
+  readonly dead: number;
+  readonly dropped: number;
+}
+
+/** Events by state of one target. */
+export async function eventTotals(db: Queryable, target: string): Promise<EventTotals> {
+  const [row] = await db.query<EventTotals>(EVENT_TOTALS, [target]);
+  return row ?? { pending: 0, sent: 0, dead: 0, dropped: 0 };
+}
+
+const SENT_EVENTS = statement(
+  'audit.sentEvents',
+  `select event_id as "eventId", partition_key as flid, state_version as version
+   from msg_event where target = 'KAFKA:msg' and state = 'SENT' and event_id > $1 order by event_id limit $2`,
+);
+
+/** SENT KAFKA:msg events after an ID, ascending (invariant 6). */
+export async function sentEventsAfter(
+  db: Queryable,
+  after: bigint,
+  limit: number,
+): Promise<readonly { eventId: bigint; flid: string; version: number }[]> {
+  return db.query<{ eventId: bigint; flid: string; version: number }>(SENT_EVENTS, [after, limit]);
+}
+
+export interface LatestFact {
+  readonly flid: string;
+  readonly version: number;
+  readonly sent: boolean;
+  /** Null where the flight is deleted or archived. */
+  readonly state: Record<string, unknown> | null;
+}
+
+const LATEST_FACTS = statement(
+  'audit.latest',
+  `select e.partition_key as flid, e.state_version as version, e.state = 'SENT' as sent,
+     case when f.deleted then null else f.state end as state
+   from msg_event e left join flight_schd f on f.flid = e.partition_key
+   where e.target = 'KAFKA:schd' and e.partition_key > $1 order by e.partition_key limit $2`,
+);
+
+/** The newest state of each flight as it should have been told, by FLID after a place (invariant 6). */
+export async function latestFactsAfter(
+  db: Queryable,
+  after: string,
+  limit: number,
+): Promise<readonly LatestFact[]> {
+  return db.query<LatestFact>(LATEST_FACTS, [after, limit]);
+}
+
+const VERSION_NOW = statement('audit.versionNow', `select version from flight_schd where flid = $1`);
+
+/** The version a flight has now, outside the audit's snapshot. */
+export async function versionNow(db: Queryable, flid: string): Promise<number | null> {
+  return (await db.query<{ version: number }>(VERSION_NOW, [flid]))[0]?.version ?? null;
+}
+
+export interface AppliedMessage {
+  readonly msgId: bigint;
+  readonly flids: readonly string[];
+  readonly profileHash: string | null;
+}
+
+const APPLIED = statement(
+  'audit.applied',
+  `select m.msg_id as "msgId", array_agg(m.flid) as flids,
+     max(coalesce(p.profile_hash, h.profile_hash)) as "profileHash"
+   from flight_message m
+   left join proc_state p on p.msg_id = m.msg_id
+   left join proc_state_hst h on h.msg_id = m.msg_id
+   where m.msg_id > $1 and coalesce(p.state, h.state) = 'SUCCEEDED'
+   group by m.msg_id order by m.msg_id limit $2`,
+);
+
+/** SUCCEEDED messages and the flights they were applied to, by ID after a place (invariant 7). */
+export async function appliedAfter(
+  db: Queryable,
+  after: bigint,
+  limit: number,
+): Promise<readonly AppliedMessage[]> {
+  return db.query<AppliedMessage>(APPLIED, [after, limit]);
+}
+
+export interface StoredFlight {
+  readonly flid: string;
+  readonly deleted: boolean;
+  readonly operationDay: string;
+  readonly state: Record<string, unknown>;
+  readonly stamps: Record<string, unknown>;
+}
+
+const STORED = statement(
+  'audit.stored',
+  `select flid, deleted, operation_day as "operationDay", state, stamps
+   from flight_schd where flid > $1 order by flid limit $2`,
+);
+
+/** Flights as stored, by FLID after a place (invariant 7). */
+export async function storedAfter(
+  db: Queryable,
+  after: string,
+  limit: number,
+): Promise<readonly StoredFlight[]> {
+  return db.query<StoredFlight>(STORED, [after, limit]);
+}
+
+export interface MarkFact {
+  readonly msgId: bigint;
+  readonly terminal: boolean;
+  readonly excused: boolean;
+  readonly confirmed: boolean;
+}
+
+const MARK_FACTS = statement(
+  'audit.marks',
+  `select msg_id as "msgId", state in ('SUCCEEDED', 'SKIPPED', 'DEAD') as terminal,
+     marked_at_intake or replayed or restored as excused, backfill_at is not null as confirmed
+   from proc_state where msg_id between $1 and $2`,
+);
+
+/** What we hold of the marks of a range of messages (invariant 8). */
+export async function markFacts(db: Queryable, from: bigint, to: bigint): Promise<readonly MarkFact[]> {
+  return db.query<MarkFact>(MARK_FACTS, [from, to]);
+}
+
+const UNAUDITED = statement(
+  'audit.unaudited',
+  `select 'skip of message ' || msg_id as what from ${ALL_MESSAGES} p
+   where state = 'SKIPPED' and reason like 'operator:%'
+     and not exists (select 1 from op_audit a where a.action = 'skip' and a.target = 'message:' || p.msg_id)
+   union all
+   select 'replay of message ' || msg_id from ${ALL_MESSAGES} p
+   where replayed
+     and not exists (select 1 from op_audit a where a.action = 'replay' and a.target = 'message:' || p.msg_id)
+   union all
+   select 'drop of event ' || event_id from msg_event e
+   where state = 'DROPPED'
+     and not exists (select 1 from op_audit a where a.action = 'drop' and a.target = 'event:' || e.event_id)
+   union all
+   select 'confirmation of mark ' || msg_id from proc_state p
+   where backfill_confirmed_at is not null
+     and not exists (select 1 from op_audit a where a.action = 'confirm' and a.target = 'message:' || p.msg_id)
+   union all
+   select 'pause of station ' || station from station_pause s
+   where not exists (select 1 from op_audit a where a.action = 'pause' and a.target = 'station:' || s.station)
+   limit ${String(MOST_OFFENDERS)}`,
+);
+
+/** Operator changes without an audit row (invariant 9). */
+export async function unauditedChanges(db: Queryable): Promise<readonly string[]> {
+  return (await db.query<{ what: string }>(UNAUDITED)).map(({ what }) => what);
+}
+
+const PENDING_WORK = statement(
+  'audit.pendingWork',
+  // proc_state_unfinished and proc_state_owed.
+  `select (select count(*)::integer from proc_state where state in ('PENDING', 'FAILED')) as unfinished,
+     (select count(*)::integer from proc_state where state in ('SUCCEEDED', 'SKIPPED', 'DEAD')
+        and backfill_at is null and backfill_abandoned_at is null and not shadow) as owed,
+     (select count(*)::integer from proc_state) as messages`,
+);
+
+/** What is still pending or owed: counted, not broken. */
+export async function pendingWork(
+  db: Queryable,
+): Promise<{ unfinished: number; owed: number; messages: number }> {
+  const [row] = await db.query<{ unfinished: number; owed: number; messages: number }>(PENDING_WORK);
+  return row ?? { unfinished: 0, owed: 0, messages: 0 };
+}
+
+const DIGEST_FLIGHTS = statement(
+  'digest.flights',
+  `select flid, version, operation_day as "operationDay", deleted, state from (
+     select flid, version, operation_day, deleted, state from flight_schd
+     union all
+     select flid, version, operation_day, deleted, state from flight_schd_hst h
+     where not exists (select 1 from flight_schd f where f.flid = h.flid)
+   ) flights where flid > $1 order by flid limit $2`,
+);
+
+export interface DigestFlight {
+  readonly flid: string;
+  readonly version: number;
+  readonly operationDay: string;
+  readonly deleted: boolean;
+  readonly state: Record<string, unknown>;
+}
+
+/** Flights for the digest, by FLID after a place. */
+export async function digestFlightsAfter(
+  db: Queryable,
+  after: string,
+  limit: number,
+): Promise<readonly DigestFlight[]> {
+  return db.query<DigestFlight>(DIGEST_FLIGHTS, [after, limit]);
+}
+
+const DIGEST_REFERENCE = statement(
+  'digest.reference',
+  // jsonb text has one canonical form.
+  `select md5(coalesce(string_agg(concat_ws('|', rtype, rkey, active, body::text), chr(10) order by rtype, rkey), ''))
+     as hash, count(*)::integer as rows from ref_master`,
+);
+const DIGEST_MESSAGES = statement(
+  'digest.messages',
+  `select md5(coalesce(string_agg(concat_ws('|', msg_id, state, reason, last_error), chr(10) order by msg_id), '')) as hash,
+     count(*)::integer as rows from ${ALL_MESSAGES} p`,
+);
+
+/** Hashes of reference data and of the messages' outcomes. */
+export async function digestParts(
+  db: Queryable,
+): Promise<{ reference: { hash: string; rows: number }; messages: { hash: string; rows: number } }> {
+  const [reference] = await db.query<{ hash: string; rows: number }>(DIGEST_REFERENCE);
+  const [messages] = await db.query<{ hash: string; rows: number }>(DIGEST_MESSAGES);
+  return { reference: reference ?? { hash: '', rows: 0 }, messages: messages ?? { hash: '', rows: 0 } };
+}
