@@ -58,7 +58,8 @@ const CLAIM = statement(
   // probed once per row. `offset 0` keeps the planner from turning the probe into a join of everything pending,
   // which would read and sort the whole backlog. proc_state by primary key.
   `select e.event_id as "eventId", e.partition_key as flid, e.event_type as "eventType", e.attempts,
-     e.body::text as body, e.body ->> 'updatedAt' as "updatedAt", p.enqueued_at as "enqueuedAt"
+     e.body::text as body, e.body ->> 'updatedAt' as "updatedAt",
+     (select enqueued_at from proc_state p where p.msg_id = e.msg_id) as "enqueuedAt"
    from (
      select event_id, partition_key, event_type, attempts, msg_id, body from msg_event pending
      where target = 'KAFKA:msg' and state = 'PENDING'
@@ -69,7 +70,7 @@ const CLAIM = statement(
            and waiting.next_attempt_at > $1 and waiting.event_id <= pending.event_id
          offset 0)
      order by event_id limit $2
-   ) e left join proc_state p on p.msg_id = e.msg_id
+   ) e
    order by e.event_id`,
 );
 

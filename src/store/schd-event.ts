@@ -77,7 +77,8 @@ interface ClaimRow extends Omit<ClaimedLatestState, 'flight'> {
 
 const CLAIM = statement(
   'schdEvent.claim',
-  // msg_event_pending in order, then flight_schd by primary key: row and state are of one snapshot.
+  // msg_event_pending in order, then flight_schd by primary key: row and state are of one snapshot. Lateral with
+  // `offset 0`, because the planner does not know the limit and would hash the whole table.
   `select e.event_id as "eventId", nextval(pg_get_serial_sequence('msg_event', 'event_id')) as "sendId",
      e.partition_key as flid, e.state_version as "stateVersion", e.attempts, e.created_at as "createdAt",
      f.version, f.operation_day as "operationDay", f.deleted, f.updated_at as "updatedAt", f.state
@@ -85,7 +86,9 @@ const CLAIM = statement(
      select event_id, partition_key, state_version, attempts, created_at from msg_event
      where target = 'KAFKA:schd' and state = 'PENDING' and (next_attempt_at is null or next_attempt_at <= $1)
      order by event_id limit $2
-   ) e left join flight_schd f on f.flid = e.partition_key`,
+   ) e left join lateral (
+     select version, operation_day, deleted, updated_at, state from flight_schd where flid = e.partition_key offset 0
+   ) f on true`,
 );
 
 /** The due rows, oldest first, each with the newest state of its flight. */

@@ -1,0 +1,113 @@
+/** Plans of the statements that run all day, on tables with a long history: each must use its partial index. */
+import type pg from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Queryable, Statement } from '../../src/store/database.ts';
+import { claimMessageEvents, nextEventAttempt } from '../../src/store/msg-event.ts';
+import { selectDueMarks } from '../../src/store/owed-mark.ts';
+import { claimLatestStates } from '../../src/store/schd-event.ts';
+import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
+
+interface Node {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Node[];
+}
+
+const NOW = '2026-03-14T00:00:00Z';
+
+/** Explains what a function of the store runs, as the plan that it gets once prepared and used often. */
+async function planOf(client: pg.Client, run: (db: Queryable) => Promise<unknown>): Promise<readonly Node[]> {
+  let plan: Node | undefined;
+  const explain: Queryable = {
+    query: async <T>({ text }: Statement, values: readonly unknown[] = []): Promise<T[]> => {
+      await client.query('set plan_cache_mode = force_generic_plan');
+      await client.query(`prepare explained as ${text}`);
+      const parameters = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+        `explain (analyze, format json) execute explained (${parameters})`,
+      );
+      await client.query('deallocate explained');
+      plan = rows[0]?.['QUERY PLAN'][0].Plan;
+      return [];
+    },
+  };
+  await run(explain);
+  return plan === undefined ? [] : flatten(plan);
+}
+
+function flatten(node: Node): readonly Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
+
+function indexes(nodes: readonly Node[]): ReadonlySet<string> {
+  return new Set(nodes.flatMap((node) => node['Index Name'] ?? []));
+}
+
+function kinds(nodes: readonly Node[]): ReadonlySet<string> {
+  return new Set(nodes.map((node) => node['Node Type']));
+}
+
+/** Rows that a plan touched in all, kept or not. */
+function touched(nodes: readonly Node[], relation: string): number {
+  return nodes
+    .filter((node) => node['Relation Name'] === relation)
+    .reduce(
+      (sum, node) =>
+        sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+      0,
+    );
+}
+
+describe.skipIf(postgresMissing !== null)('plans', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    await db.client.query(`
+      insert into proc_state (msg_id, state, enqueued_at, terminal_at, terminal_seq, backfill_at, backfill_next_at)
+        select n, 'SUCCEEDED', '2026-03-13Z', '2026-03-13Z', n, case when n <= 60000 then '2026-03-13Z'::timestamptz end,
+          case when n > 60000 then '2026-03-13Z'::timestamptz end
+        from generate_series(1, 63000) n;
+      insert into flight_schd (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
+        select 'f' || n, 1, '2026-03-14', false, '{}', '{}', 1, '2026-03-13Z' from generate_series(1, 3000) n;
+      insert into msg_event (target, partition_key, event_type, state_version, state, sent_at, msg_id, created_at, body)
+        select 'KAFKA:msg', 'f' || n % 3000, 'UPSERT', 1 + n / 3000, case when n <= 60000 then 'SENT' else 'PENDING' end,
+          case when n <= 60000 then '2026-03-13Z'::timestamptz end, n, '2026-03-13Z', '{"updatedAt": "x"}'
+        from generate_series(1, 80000) n;
+      update msg_event set next_attempt_at = '2026-03-15Z', attempts = 1 where event_id between 60001 and 60100;
+      insert into msg_event (target, partition_key, event_type, state_version, state, sent_at, created_at)
+        select 'KAFKA:schd', 'f' || n, 'UPSERT', 1, case when n <= 2000 then 'SENT' else 'PENDING' end,
+          case when n <= 2000 then '2026-03-13Z'::timestamptz end, '2026-03-13Z' from generate_series(1, 3000) n;
+      analyze`);
+  });
+
+  it('claims changes from the head of what is pending, past the stuck, and stops at the limit', async () => {
+    const nodes = await planOf(db.client, (queryable) => claimMessageEvents(queryable, NOW, 500));
+    expect([...indexes(nodes)].sort()).toEqual(['msg_event_pending', 'msg_event_waiting', 'proc_state_pkey']);
+    expect(kinds(nodes)).not.toContain('Seq Scan');
+    expect(touched(nodes, 'msg_event')).toBeLessThan(1_000);
+  });
+
+  it('claims states from what is pending', async () => {
+    const nodes = await planOf(db.client, (queryable) => claimLatestStates(queryable, NOW, 100));
+    expect([...indexes(nodes)].sort()).toEqual(['flight_schd_pkey', 'msg_event_pending']);
+    expect(touched(nodes, 'msg_event')).toBeLessThanOrEqual(100);
+  });
+
+  it('finds the next attempt among those that wait', async () => {
+    const nodes = await planOf(db.client, (queryable) => nextEventAttempt(queryable, 'KAFKA:msg'));
+    expect([...indexes(nodes)]).toEqual(['msg_event_waiting']);
+    expect(kinds(nodes)).not.toContain('Seq Scan');
+  });
+
+  it('finds due marks in their order among those that are owed', async () => {
+    const overdueBefore = '2026-03-13T00:00:00Z';
+    const nodes = await planOf(db.client, (queryable) => selectDueMarks(queryable, NOW, overdueBefore, 500));
+    expect([...indexes(nodes)]).toEqual(['proc_state_owed']);
+    expect(kinds(nodes)).not.toContain('Sort');
+    expect(touched(nodes, 'proc_state')).toBeLessThanOrEqual(500);
+  });
+});
