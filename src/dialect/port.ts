@@ -14,8 +14,8 @@ export interface DialectOptions {
   readonly maxMessageBytes: number;
   /** Deepest element allowed; MSG is depth 1; beyond: MALFORMED too-deep. */
   readonly maxDepth: number;
-  /** TYPE or TYPE/STYP to be ignored (`msgx.rules.ignore`). */
-  readonly ignore: readonly string[];
+  /** TYPE or TYPE/STYP to be ignored (`msgx.rules.ignore`); null for the profile's own list. */
+  readonly ignore: readonly string[] | null;
   /** Reference types (`msgx.rules.reference`); null for the profile's own list. */
   readonly reference: readonly string[] | null;
 }

@@ -1,0 +1,55 @@
+/** What the whole content of elements becomes: the hash of a payload, the JSON of a reference record. */
+import { hash } from 'node:crypto';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import type { XmlElement } from './reader.ts';
+
+/**
+ * SHA-256 (hex) of the canonical payload (decisions.md, "Identities"): names, sorted attributes and trimmed
+ * text of everything under the root but META. White space between elements, comments, CDATA and the order of
+ * attributes make no difference. The separators are control characters, which no XML text can contain, so two
+ * payloads never share one form.
+ */
+export function contentHash(root: XmlElement, meta: string): string {
+  const parts: string[] = [];
+  for (const child of root.children) if (child.name !== meta) write(child, parts);
+  return hash('sha256', parts.join(''));
+}
+
+function write(element: XmlElement, parts: string[]): void {
+  parts.push('\u0001', element.name);
+  if (element.attributes.length > 0) {
+    const sorted = element.attributes.toSorted(([left], [right]) =>
+      left < right ? -1 : left > right ? 1 : 0,
+    );
+    for (const [name, value] of sorted) parts.push('\u0002', name, '\u0003', value);
+  }
+  if (element.text !== '') parts.push('\u0004', element.text);
+  for (const child of element.children) write(child, parts);
+  parts.push('\u0005');
+}
+
+/**
+ * A record as JSON (dialect.md, "Reference data"): children by name, repeated ones as arrays in document
+ * order, attributes as `@NAME`, text beside them as `#text`, empty elements null.
+ */
+export function recordBody(record: XmlElement): JsonObject {
+  const members = new Map<string, Json>();
+  for (const [name, value] of record.attributes) members.set(`@${name}`, value === '' ? null : value);
+  const groups = new Map<string, Json[]>();
+  for (const child of record.children) {
+    const group = groups.get(child.name);
+    if (group === undefined) groups.set(child.name, [elementValue(child)]);
+    else group.push(elementValue(child));
+  }
+  for (const [name, values] of groups) members.set(name, values.length === 1 ? (values[0] ?? null) : values);
+  if (record.text !== '') members.set('#text', record.text);
+  // Defines each key as the object's own, `__proto__` too.
+  return Object.fromEntries(members);
+}
+
+function elementValue(element: XmlElement): Json {
+  if (element.attributes.length === 0 && element.children.length === 0) {
+    return element.text === '' ? null : element.text;
+  }
+  return recordBody(element);
+}

@@ -1,0 +1,156 @@
+/**
+ * Text → element tree. No entity is expanded, nothing is fetched, depth is capped, and time and memory grow
+ * with the text alone, whose size is capped before (dialect.md, "Envelope"; contract, `max-depth`).
+ */
+import { SaxesParser } from 'saxes';
+import { reason } from '../../domain/reasons.ts';
+
+/** An attribute: name without prefix, value trimmed. */
+export type XmlAttribute = readonly [name: string, value: string];
+
+/** An element. Prefixes are dropped: namespaces may be declared, but mean nothing here. */
+export interface XmlElement {
+  readonly name: string;
+  /** In document order. Namespace declarations and `xsi:` hints are left out. */
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: readonly XmlElement[];
+  /** Own text, CDATA included, without that of the children; trimmed. */
+  readonly text: string;
+  /** Where `<` stands in the text, in UTF-16 code units. */
+  readonly offset: number;
+}
+
+/** What became of a text. */
+export type ReadOutcome =
+  | { readonly ok: true; readonly root: XmlElement }
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly message: string;
+      readonly offset: number | null;
+      /** What had been read before the fault; null where not even the root had begun. */
+      readonly partial: XmlElement | null;
+    };
+
+interface OpenElement {
+  name: string;
+  attributes: readonly XmlAttribute[];
+  children: XmlElement[];
+  text: string;
+  offset: number;
+}
+
+const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+const LEADING_BLANK = /^[\uFEFF\s]+/;
+
+/** Ends the parse; never leaves this file. */
+class ReadFailure extends Error {
+  readonly reason: string;
+  readonly offset: number;
+
+  constructor(why: string, message: string, offset: number) {
+    super(message);
+    this.reason = why;
+    this.offset = offset;
+  }
+}
+
+/**
+ * Reads a text. A byte-order mark and leading white space are skipped; an `encoding` in the declaration is
+ * ignored, because the text has been decoded already. An unexpected failure of the parser becomes
+ * `codec:reader`.
+ *
+ * @param maxDepth deepest element allowed; the root is depth 1
+ */
+export function readXml(text: string, maxDepth: number): ReadOutcome {
+  // XML has no lone surrogates, and PostgreSQL no text with them; the parser would let one at the end pass.
+  if (!text.isWellFormed()) {
+    return failure('not-well-formed', 'half of a surrogate pair', null, null);
+  }
+  const skipped = LEADING_BLANK.exec(text)?.[0].length ?? 0;
+  const source = skipped === 0 ? text : text.slice(skipped);
+  const tree: { root: OpenElement | null } = { root: null };
+  try {
+    // 1.0 is forced: 1.1 would let control characters in by reference.
+    const parser = new SaxesParser({
+      xmlns: false,
+      position: false,
+      forceXMLVersion: true,
+      defaultXMLVersion: '1.0',
+    });
+    const open: OpenElement[] = [];
+    let current: OpenElement | undefined;
+    const addText = (part: string): void => {
+      if (current !== undefined) current.text = current.text === '' ? part : current.text + part;
+    };
+    parser.on('error', (error) => {
+      throw new ReadFailure('not-well-formed', error.message, parser.position);
+    });
+    parser.on('doctype', () => {
+      const offset = source.lastIndexOf('<!DOCTYPE', parser.position);
+      throw new ReadFailure('doctype-forbidden', 'a document type declaration is refused', offset);
+    });
+    parser.on('text', addText);
+    parser.on('cdata', addText);
+    parser.on('opentag', (tag) => {
+      // `<` cannot stand in an attribute value, so the last one before here began this element.
+      const offset = source.lastIndexOf('<', parser.position - 1);
+      if (open.length >= maxDepth) {
+        throw new ReadFailure('too-deep', `an element deeper than ${maxDepth}`, offset);
+      }
+      const element: OpenElement = {
+        name: withoutPrefix(tag.name),
+        attributes: readAttributes(tag.attributes),
+        children: [],
+        text: '',
+        offset: offset + skipped,
+      };
+      if (current === undefined) tree.root ??= element;
+      else current.children.push(element);
+      open.push(element);
+      current = element;
+    });
+    parser.on('closetag', () => {
+      const closed = open.pop();
+      if (closed !== undefined) closed.text = closed.text.trim();
+      current = open.at(-1);
+    });
+    parser.write(source).close();
+  } catch (error) {
+    if (error instanceof ReadFailure) {
+      return failure(error.reason, error.message, Math.min(error.offset + skipped, text.length), tree.root);
+    }
+    return failure(reason('codec', 'reader'), 'the reader failed unexpectedly', null, tree.root);
+  }
+  const { root } = tree;
+  return root === null ? failure('not-well-formed', 'no root element', null, null) : { ok: true, root };
+}
+
+function failure(
+  why: string,
+  message: string,
+  offset: number | null,
+  partial: XmlElement | null,
+): ReadOutcome {
+  return { ok: false, reason: why, message: oneLine(message), offset, partial };
+}
+
+/** The parser names the offending tag in its messages; a tag can be as long as the message. */
+function oneLine(message: string): string {
+  return message.replace(/\s+/g, ' ').slice(0, 200);
+}
+
+function readAttributes(attributes: Readonly<Record<string, string>>): readonly XmlAttribute[] {
+  let read: XmlAttribute[] | null = null;
+  for (const name in attributes) {
+    if (name === 'xmlns' || name.startsWith('xmlns:') || name.startsWith('xsi:')) continue;
+    (read ??= []).push([withoutPrefix(name), (attributes[name] ?? '').trim()]);
+  }
+  return read ?? NO_ATTRIBUTES;
+}
+
+function withoutPrefix(name: string): string {
+  const colon = name.indexOf(':');
+  // `a:` has nothing behind its prefix; it stays as it is, so that no name is ever empty.
+  return colon < 0 || colon === name.length - 1 ? name : name.slice(colon + 1);
+}
