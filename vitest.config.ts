@@ -20,6 +20,8 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          // After the unit tests: groups of one order must agree on the number of workers.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -10,7 +10,7 @@ describe.skipIf(postgresMissing !== null)('backfill', () => {
   it('tells the outcomes apart: marked, already marked, and a row that is gone', async () => {
     const { backfill, mailbox, owe, facts, marked, db, warnings } = await createBench();
     await owe(1, 2, 3);
-    await db.client.query(`update test_mailbox set processed = '2020-01-01Z' where id = 2`);
+    await db.client.query(`update test_mailbox set processed = '2020-06-01Z' where id = 2`);
     await db.client.query('delete from test_mailbox where id = 3');
     expect(await backfill.round()).toEqual({ next: 'wait', until: null });
     expect(mailbox.calls).toEqual([[1n, 2n, 3n]]);
