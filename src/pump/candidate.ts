@@ -1,0 +1,132 @@
+/**
+ * From a head to something that can be decided: its text, decoded (seed §5.2 steps 1 and 2). Texts come from
+ * our own database; a message without one is looked up in the mailbox once more.
+ */
+import type { DecodeOutcome, DecodedMessage, Fault, Header } from '../domain/message.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { Outage } from '../runtime/outage.ts';
+import type { Head } from '../store/proc-state.ts';
+import { insertTexts, packLength, packText, selectTexts } from '../store/raw-message.ts';
+import type { PumpContext } from './context.ts';
+
+/** A head and what its text says. */
+export type Candidate =
+  /** Understood: goes on to identity and decision. */
+  | { readonly kind: 'message'; readonly head: Head; readonly message: DecodedMessage }
+  /** Ends DEAD(MALFORMED); its identity is never bound. */
+  | {
+      readonly kind: 'malformed';
+      readonly head: Head;
+      readonly header: Partial<Header> | null;
+      readonly reason: string;
+      readonly detail: JsonObject | null;
+    }
+  /** Not terminal: retried as CODEC_ERROR; its identity is not bound either. */
+  | {
+      readonly kind: 'codec-error';
+      readonly head: Head;
+      readonly header: Partial<Header> | null;
+      readonly reason: string;
+      readonly detail: JsonObject | null;
+    };
+
+/** Reads and decodes the texts of a batch, in order. Throws Outage where the first head needs a mailbox that is away. */
+export async function readCandidates(
+  context: PumpContext,
+  heads: readonly Head[],
+): Promise<readonly Candidate[]> {
+  const ids = heads.map(({ msgId }) => msgId);
+  const texts = await selectTexts(context.database, ids);
+  const missing = ids.filter((id) => !texts.has(id));
+  const second =
+    missing.length === 0 ? new Map<bigint, string | null>() : await lookAgain(context, missing, ids[0]);
+  const candidates: Candidate[] = [];
+  for (const head of heads) {
+    const kept = texts.get(head.msgId);
+    if (kept === undefined && second === null) break;
+    const candidate =
+      kept === undefined
+        ? judge(context, head, second?.get(head.msgId) ?? '')
+        : kept.text === null
+          ? tooLarge(head)
+          : judge(context, head, kept.text);
+    candidates.push(candidate);
+    if (!isTerminal(candidate)) break;
+  }
+  return candidates;
+}
+
+/** Whether a message ends at its first attempt; nothing behind one that does not is decoded before it has ended. */
+export function isTerminal(candidate: Candidate): boolean {
+  return (
+    candidate.kind === 'malformed' ||
+    (candidate.kind === 'message' && candidate.message.body.kind !== 'unsupported')
+  );
+}
+
+/** Second look at rows without a text; null where the mailbox is away and the head of line does not need it. */
+async function lookAgain(
+  context: PumpContext,
+  ids: readonly bigint[],
+  head: bigint | undefined,
+): Promise<ReadonlyMap<bigint, string | null> | null> {
+  const { mailbox, database, fence, clock, maxMessageBytes } = context;
+  try {
+    const found = await mailbox.texts(ids);
+    const kept = await Promise.all(
+      [...found].flatMap(([id, text]) => {
+        if (text === null || text === '') return [];
+        const bytes = Buffer.byteLength(text);
+        return [
+          bytes > maxMessageBytes
+            ? Promise.resolve({ id, packed: packLength(bytes) })
+            : packText(text).then((packed) => ({ id, packed })),
+        ];
+      }),
+    );
+    if (kept.length > 0) {
+      await database.transaction((tx) => insertTexts(tx, kept, clock.now()), { fence });
+    }
+    return found;
+  } catch (error) {
+    if (
+      error instanceof Outage &&
+      error.dependency === 'mailbox' &&
+      head !== undefined &&
+      !ids.includes(head)
+    ) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+function judge(context: PumpContext, head: Head, text: string): Candidate {
+  const outcome: DecodeOutcome = context.dialect.decode(text);
+  switch (outcome.outcome) {
+    case 'decoded':
+      return { kind: 'message', head, message: outcome.message };
+    case 'malformed':
+    case 'codec-error':
+      return {
+        kind: outcome.outcome,
+        head,
+        header: outcome.header,
+        reason: outcome.reason,
+        detail: detailOf(outcome.faults),
+      };
+  }
+}
+
+function tooLarge(head: Head): Candidate {
+  return { kind: 'malformed', head, header: null, reason: 'too-large', detail: { bytes: head.bytes } };
+}
+
+/** Every fault with its place; the first one is the reason. */
+function detailOf(faults: readonly Fault[]): JsonObject {
+  return {
+    faults: faults
+      .slice(0, 100)
+      .map(({ reason, message, line, column }) => ({ reason, message, line, column })),
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * The business transaction (seed §5.3): one lock, one read of what the batch touches, the decisions in order,
+ * a few set-based writes, one commit. The same code for one message and for five hundred.
+ */
+import { decide, flightsNamed, referenceNamed } from '../domain/decide/index.ts';
+import { causeOf, messageEventBody } from '../domain/event.ts';
+import { msgId as msgIdOf } from '../domain/ids.ts';
+import type { DecodedMessage } from '../domain/message.ts';
+import type { Decision } from '../domain/outcome.ts';
+import { airportTime } from '../runtime/airport-time.ts';
+import type { Queryable } from '../store/database.ts';
+import { insertFlightMessages, type FlightMessage } from '../store/flight-message.ts';
+import { selectFlights, upsertFlights } from '../store/flight.ts';
+import { insertMessageEvents, type NewMessageEvent } from '../store/msg-event.ts';
+import { finishMessages, lockPipeline, type Terminal } from '../store/proc-state.ts';
+import { selectReference, upsertReference, type ReferenceNeed } from '../store/reference.ts';
+import { upsertLatestStates } from '../store/schd-event.ts';
+import { toTimestamp } from '../store/time.ts';
+import type { Candidate } from './candidate.ts';
+import type { PumpContext } from './context.ts';
+import type { Bound } from './identities.ts';
+import { World } from './world.ts';
+
+/** A message that will end in this batch. */
+export interface Ready {
+  readonly candidate: Exclude<Candidate, { kind: 'codec-error' }>;
+  /** Null for malformed messages. */
+  readonly bound: Bound | null;
+}
+
+/** A message and how it ended. */
+export interface Finished {
+  readonly ready: Ready;
+  readonly terminal: Terminal;
+  /** The decision; null for malformed messages and duplicates. */
+  readonly decision: Decision | null;
+}
+
+/** Somebody else has changed the heads since they were read: nothing was written, look again. */
+export class StaleHeads extends Error {
+  override readonly name = 'StaleHeads';
+}
+
+/** Ends a batch in one fenced transaction. Throws StaleHeads, LostLease, Outage, or what went wrong. */
+export async function commitBatch(
+  context: PumpContext,
+  batch: readonly Ready[],
+): Promise<readonly Finished[]> {
+  const { database, fence } = context;
+  return database.transaction((tx) => writeBatch(context, tx, batch), { fence });
+}
+
+async function writeBatch(
+  context: PumpContext,
+  tx: Queryable,
+  batch: readonly Ready[],
+): Promise<readonly Finished[]> {
+  const { clock, timeZone, dialect } = context;
+  await lockPipeline(tx);
+  const world = await readWorld(context, tx, batch);
+  const now = clock.now();
+  const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
+  const events: NewMessageEvent[] = [];
+  const touched: FlightMessage[] = [];
+  const finished = batch.map((ready): Finished => {
+    const { candidate, bound } = ready;
+    const { msgId } = candidate.head;
+    if (candidate.kind === 'malformed') {
+      const { header, reason, detail } = candidate;
+      const terminal = {
+        msgId,
+        identity: null,
+        state: 'DEAD',
+        errorClass: 'MALFORMED',
+        reason,
+        detail,
+      } as const;
+      return {
+        ready,
+        terminal: { ...terminal, type: header?.type ?? null, styp: header?.subtype ?? null },
+        decision: null,
+      };
+    }
+    const { message } = candidate;
+    const { type, subtype: styp } = message.header;
+    const identity = bound?.identity ?? null;
+    const known = { msgId, type, styp, identity };
+    if (bound?.duplicate != null) {
+      const terminal = {
+        ...known,
+        state: 'SKIPPED',
+        errorClass: null,
+        reason: bound.duplicate.reason,
+        detail: null,
+      } as const;
+      return { ready, terminal, decision: null };
+    }
+    const decision = decide({
+      msgId: msgIdOf(msgId),
+      message,
+      flight: (flid) => world.flight(flid),
+      reference: (rtype) => world.reference(rtype),
+      ...facts,
+      openRequest: 'none',
+      allowEmptyReference: false,
+    });
+    if (decision.state === 'FAILED') throw new Error(`${decision.reason} reached a batch`);
+    if (decision.state === 'SUCCEEDED') {
+      apply(context, world, message, identity ?? '', msgId, decision, events, touched);
+    }
+    return { ready, terminal: { ...known, ...outcomeOf(decision) }, decision };
+  });
+  const at = toTimestamp(now);
+  await upsertFlights(tx, world.flightsWritten, world.unarchived);
+  await insertMessageEvents(tx, events, at);
+  await upsertLatestStates(tx, world.latestStates, at);
+  await insertFlightMessages(tx, touched);
+  await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
+  const ended = await finishMessages(
+    tx,
+    finished.map(({ terminal }) => terminal),
+    { now, profileHash: dialect.profileHash },
+  );
+  if (ended !== batch.length) throw new StaleHeads('heads changed while they were processed');
+  return finished;
+}
+
+async function readWorld(context: PumpContext, tx: Queryable, batch: readonly Ready[]): Promise<World> {
+  const flids = new Set<string>();
+  const needs: ReferenceNeed[] = [];
+  for (const { candidate, bound } of batch) {
+    if (candidate.kind !== 'message' || bound?.duplicate != null) continue;
+    for (const flid of flightsNamed(candidate.message)) flids.add(flid);
+    const need = referenceNamed(candidate.message);
+    if (need !== null) needs.push(need);
+  }
+  const flights = await selectFlights(tx, [...flids], context.timeZone);
+  return new World(flights, await selectReference(tx, needs));
+}
+
+function apply(
+  context: PumpContext,
+  world: World,
+  message: DecodedMessage,
+  identity: string,
+  id: bigint,
+  decision: Extract<Decision, { state: 'SUCCEEDED' }>,
+  events: NewMessageEvent[],
+  touched: FlightMessage[],
+): void {
+  const cause = causeOf(msgIdOf(id), identity, message.header);
+  for (const change of decision.flights) {
+    world.applyFlight(change, id);
+    const { after, event, superseded } = change;
+    const { flid, version } = after;
+    touched.push({
+      flid,
+      msgId: id,
+      stateVersion: event === null ? null : version,
+      changed: event?.changed ?? [],
+      superseded,
+    });
+    if (event === null) continue;
+    events.push({
+      flid,
+      eventType: event.type,
+      stateVersion: version,
+      msgId: id,
+      body: JSON.stringify(messageEventBody(after, event, cause, context.publication)),
+    });
+  }
+  if (decision.reference !== null) world.applyReference(decision.reference);
+}
+
+function outcomeOf(
+  decision: Exclude<Decision, { state: 'FAILED' }>,
+): Pick<Terminal, 'state' | 'errorClass' | 'reason' | 'detail'> {
+  const { state, reason, detail } = decision;
+  return { state, errorClass: state === 'DEAD' ? decision.errorClass : null, reason, detail };
+}

@@ -1,0 +1,33 @@
+/** What the pump works with. */
+import type { Clock } from '../domain/clock.ts';
+import type { Publication } from '../domain/event.ts';
+import type { Dialect } from '../dialect/port.ts';
+import type { Mailbox } from '../mailbox/port.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Database, Fence } from '../store/database.ts';
+import type { RetryTiers } from './retry.ts';
+
+export interface PumpContext {
+  readonly database: Database;
+  /** Only for the second look at a row that had no text at intake. */
+  readonly mailbox: Pick<Mailbox, 'texts'>;
+  readonly dialect: Dialect;
+  /** Fence of the lease; null where there is none (tools, tests). */
+  readonly fence: Fence | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** IANA name: `updatedAt` is written with its offset. */
+  readonly timeZone: string;
+  /** HH:mm. */
+  readonly operationDayCutoff: string;
+  readonly includeDayBoundary: boolean;
+  readonly publication: Publication;
+  /** Most messages of one transaction (`pipeline.commit-batch`). */
+  readonly commitBatch: number;
+  /** Most bytes of text of one transaction (`pipeline.batch-bytes`); one message always fits. */
+  readonly batchBytes: number;
+  readonly maxMessageBytes: number;
+  readonly retry: RetryTiers;
+}

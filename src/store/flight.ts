@@ -1,0 +1,101 @@
+/** Flights as the pump reads and writes them (seed §1 FLIGHT_SCHD): one read and one write per batch. */
+import type { FlightRecord, FlightState, Stamps } from '../domain/flight.ts';
+import { flid as flidOf, msgId as msgIdOf } from '../domain/ids.ts';
+import { airportTime } from '../runtime/airport-time.ts';
+import { statement, type Queryable } from './database.ts';
+import { toMillis } from './time.ts';
+
+interface FlightRow {
+  readonly flid: string;
+  readonly version: number;
+  readonly operationDay: string;
+  readonly deleted: boolean;
+  readonly state: FlightState;
+  readonly stamps: Stamps;
+  readonly lastMsgId: bigint;
+  readonly updatedAt: string;
+  readonly archived: boolean;
+}
+
+const COLUMNS = `flid, version, operation_day as "operationDay", deleted, state, stamps, last_msg_id as "lastMsgId",
+     updated_at as "updatedAt"`;
+
+const SELECT = statement(
+  'flight.select',
+  // Primary keys of both tables.
+  `select ${COLUMNS}, false as archived from flight_schd where flid = any ($1::text[])
+   union all
+   select ${COLUMNS}, true from flight_schd_hst h where flid = any ($1::text[])
+     and not exists (select 1 from flight_schd f where f.flid = h.flid)`,
+);
+
+/** A flight as read: an archived one counts as deleted and goes on from its archived version and stamps. */
+export interface ReadFlight {
+  readonly record: FlightRecord;
+  readonly archived: boolean;
+}
+
+/** Reads flights, archived ones included; those never known are missing from the result. */
+export async function selectFlights(
+  tx: Queryable,
+  flids: readonly string[],
+  timeZone: string,
+): Promise<ReadonlyMap<string, ReadFlight>> {
+  if (flids.length === 0) return new Map();
+  const rows = await tx.query<FlightRow>(SELECT, [flids]);
+  return new Map(
+    rows.map((row) => [
+      row.flid,
+      {
+        archived: row.archived,
+        record: {
+          flid: flidOf(row.flid),
+          version: row.version,
+          operationDay: row.operationDay,
+          deleted: row.deleted || row.archived,
+          state: row.state,
+          stamps: row.stamps,
+          lastMsgId: msgIdOf(row.lastMsgId),
+          updatedAt: airportTime(toMillis(row.updatedAt), timeZone),
+        },
+      },
+    ]),
+  );
+}
+
+const UPSERT = statement(
+  'flight.upsert',
+  // Primary key. The operation day is written once, at the insert.
+  `insert into flight_schd (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
+   select flid, version, operation_day, deleted, state::jsonb, stamps::jsonb, last_msg_id, updated_at
+   from unnest($1::text[], $2::integer[], $3::date[], $4::boolean[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
+     as f (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
+   on conflict (flid) do update set version = excluded.version, deleted = excluded.deleted, state = excluded.state,
+     stamps = excluded.stamps, last_msg_id = excluded.last_msg_id, updated_at = excluded.updated_at`,
+);
+
+const UNARCHIVE = statement(
+  'flight.unarchive',
+  // Primary key.
+  `delete from flight_schd_hst where flid = any ($1::text[])`,
+);
+
+/** Writes flights, each once, and takes those out of the archive that were in it. */
+export async function upsertFlights(
+  tx: Queryable,
+  records: readonly FlightRecord[],
+  archived: readonly string[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await tx.query(UPSERT, [
+    records.map(({ flid }) => flid),
+    records.map(({ version }) => version),
+    records.map(({ operationDay }) => operationDay),
+    records.map(({ deleted }) => deleted),
+    records.map(({ state }) => JSON.stringify(state)),
+    records.map(({ stamps }) => JSON.stringify(stamps)),
+    records.map(({ lastMsgId }) => lastMsgId),
+    records.map(({ updatedAt }) => updatedAt),
+  ]);
+  if (archived.length > 0) await tx.query(UNARCHIVE, [archived]);
+}

@@ -1,0 +1,182 @@
+/** The processing records as the pump works on them (seed §1 PROC_STATE, §5). */
+import type { ErrorClass } from '../domain/outcome.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { statement, type Queryable } from './database.ts';
+import { toMillisOrNull, toTimestamp } from './time.ts';
+
+/** An unfinished message at the head of the queue. */
+export interface Head {
+  readonly msgId: bigint;
+  readonly state: 'PENDING' | 'FAILED';
+  readonly attempts: number;
+  /** ms; null where it may be tried now. */
+  readonly nextAttemptAt: number | null;
+  /** Length of the kept text, 0 where there is none. */
+  readonly bytes: number;
+}
+
+interface HeadRow {
+  readonly msgId: bigint;
+  readonly state: 'PENDING' | 'FAILED';
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly bytes: bigint;
+  readonly watermark: bigint;
+}
+
+const SELECT_HEADS = statement(
+  'procState.heads',
+  // proc_state_unfinished from its first entry; raw_message by primary key. W comes along in the same snapshot.
+  `select p.msg_id as "msgId", p.state, p.attempts, p.next_attempt_at as "nextAttemptAt",
+     coalesce(r.bytes, 0)::bigint as bytes, (select watermark from inbox_cursor) as watermark
+   from proc_state p left join raw_message r on r.msg_id = p.msg_id
+   where p.state in ('PENDING', 'FAILED') order by p.msg_id limit $1`,
+);
+
+/** The smallest unfinished messages, ascending, and W as of the same moment. */
+export async function selectHeads(
+  db: Queryable,
+  limit: number,
+): Promise<{ readonly watermark: bigint; readonly heads: readonly Head[] }> {
+  const rows = await db.query<HeadRow>(SELECT_HEADS, [limit]);
+  return {
+    watermark: rows[0]?.watermark ?? 0n,
+    heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes }) => ({
+      msgId,
+      state,
+      attempts,
+      nextAttemptAt: toMillisOrNull(nextAttemptAt),
+      bytes: Number(bytes),
+    })),
+  };
+}
+
+/** How a message ended. */
+export interface Terminal {
+  readonly msgId: bigint;
+  readonly type: string | null;
+  readonly styp: string | null;
+  readonly identity: string | null;
+  readonly state: 'SUCCEEDED' | 'SKIPPED' | 'DEAD';
+  /** Set for DEAD. */
+  readonly errorClass: ErrorClass | null;
+  /** `reason` of SUCCEEDED and SKIPPED, `last_error` of DEAD. */
+  readonly reason: string | null;
+  readonly detail: JsonObject | null;
+}
+
+const FINISH = statement(
+  'procState.finish',
+  // Primary key. terminal_seq ascends in the order given; the mark is owed from now on (seed §5.2), never in shadow.
+  `update proc_state p set
+     type = coalesce(u.type, p.type), styp = coalesce(u.styp, p.styp),
+     identity_key = coalesce(p.identity_key, u.identity_key),
+     state = u.state, error_class = u.error_class,
+     last_error = case when u.state = 'DEAD' then u.reason end,
+     reason = case when u.state <> 'DEAD' then u.reason end,
+     detail = u.detail::jsonb, profile_hash = $9, next_attempt_at = null,
+     terminal_at = $10::timestamptz, terminal_seq = u.seq,
+     backfill_next_at = case when p.shadow then null else $10::timestamptz end
+   from (
+     select listed.*, nextval('terminal_seq') as seq from (
+       select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+         with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
+       order by place
+     ) listed
+   ) u
+   where p.msg_id = u.msg_id and p.state in ('PENDING', 'FAILED')
+   returning p.msg_id as "msgId"`,
+);
+
+/** Ends messages in the order given. Returns how many were still unfinished: fewer means somebody else was there. */
+export async function finishMessages(
+  tx: Queryable,
+  terminals: readonly Terminal[],
+  facts: { readonly now: number; readonly profileHash: string },
+): Promise<number> {
+  const rows = await tx.query(FINISH, [
+    terminals.map(({ msgId }) => msgId),
+    terminals.map(({ type }) => type),
+    terminals.map(({ styp }) => styp),
+    terminals.map(({ identity }) => identity),
+    terminals.map(({ state }) => state),
+    terminals.map(({ errorClass }) => errorClass),
+    terminals.map(({ reason }) => reason),
+    terminals.map(({ detail }) => (detail === null ? null : JSON.stringify(detail))),
+    facts.profileHash,
+    toTimestamp(facts.now),
+  ]);
+  return rows.length;
+}
+
+/** One failed attempt. */
+export interface Failure {
+  readonly msgId: bigint;
+  readonly type: string | null;
+  readonly styp: string | null;
+  readonly identity: string | null;
+  readonly errorClass: 'CODEC_ERROR' | 'UNSUPPORTED' | 'INFRA';
+  readonly reason: string;
+  readonly detail: JsonObject | null;
+  /** The attempt that failed, 1-based. */
+  readonly attempt: number;
+  /** ms; null where it was the last one. */
+  readonly nextAttemptAt: number | null;
+}
+
+const FAIL = statement(
+  'procState.fail',
+  // Primary key; the expected attempts make a repeated write harmless.
+  `update proc_state set state = 'FAILED', attempts = $2, error_class = $3, last_error = $4, detail = $5::jsonb,
+     next_attempt_at = $6::timestamptz, type = coalesce($7, type), styp = coalesce($8, styp),
+     identity_key = coalesce(identity_key, $9), profile_hash = $10
+   where msg_id = $1 and state in ('PENDING', 'FAILED') and attempts = $2 - 1`,
+);
+
+/** Records a failed attempt before the next one may start (seed §9.1). */
+export async function failMessage(tx: Queryable, failure: Failure, profileHash: string): Promise<void> {
+  await tx.query(FAIL, [
+    failure.msgId,
+    failure.attempt,
+    failure.errorClass,
+    failure.reason,
+    failure.detail === null ? null : JSON.stringify(failure.detail),
+    failure.nextAttemptAt === null ? null : toTimestamp(failure.nextAttemptAt),
+    failure.type,
+    failure.styp,
+    failure.identity,
+    profileHash,
+  ]);
+}
+
+const EXHAUST = statement(
+  'procState.exhaust',
+  // Primary key. One statement: terminal state and the owed mark together (seed §5.1 rule 3); last_error stays.
+  `update proc_state set state = 'DEAD', error_class = 'EXHAUSTED', next_attempt_at = null,
+     terminal_at = $3::timestamptz, terminal_seq = nextval('terminal_seq'),
+     backfill_next_at = case when shadow then null else $3::timestamptz end
+   where msg_id = $1 and state = 'FAILED' and attempts >= $2
+   returning type, styp`,
+);
+
+/** Ends a message whose attempts are used up; null where it is not so any more. */
+export async function exhaustMessage(
+  tx: Queryable,
+  msgId: bigint,
+  maxAttempts: number,
+  now: number,
+): Promise<{ readonly type: string | null; readonly styp: string | null } | null> {
+  const rows = await tx.query<{ type: string | null; styp: string | null }>(EXHAUST, [
+    msgId,
+    maxAttempts,
+    toTimestamp(now),
+  ]);
+  return rows[0] ?? null;
+}
+
+const LOCK = statement('procState.lock', `select 1 from pipeline_lock for update`);
+
+/** Takes the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. */
+export async function lockPipeline(tx: Queryable): Promise<void> {
+  await tx.query(LOCK);
+}

@@ -1,0 +1,111 @@
+/** Reference data (decisions.md, "Reference data"): rows with stamps under the floor of their type. */
+import { msgId as msgIdOf, type MsgId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { ReferenceRow } from '../domain/reference.ts';
+import { statement, type Queryable } from './database.ts';
+import { toTimestamp } from './time.ts';
+
+/** What a batch needs of one type: single rows, or all of them (`keys` null). */
+export interface ReferenceNeed {
+  readonly rtype: string;
+  readonly keys: readonly string[] | null;
+}
+
+interface StoredRow {
+  readonly rtype: string;
+  readonly rkey: string;
+  readonly body: JsonObject;
+  readonly active: boolean;
+  readonly stamp: bigint;
+  readonly bodyStamp: bigint | null;
+}
+
+const SELECT_FLOORS = statement(
+  'reference.floors',
+  // Primary key of ref_floor.
+  `select rtype, floor from ref_floor where rtype = any ($1::text[])`,
+);
+const COLUMNS = `m.rtype, m.rkey, m.body, m.active, m.stamp, m.body_stamp as "bodyStamp"`;
+const SELECT_TYPES = statement(
+  'reference.types',
+  // Primary key of ref_master, by its first column.
+  `select ${COLUMNS} from ref_master m where m.rtype = any ($1::text[])`,
+);
+const SELECT_ROWS = statement(
+  'reference.rows',
+  // Primary key of ref_master.
+  `select ${COLUMNS} from unnest($1::text[], $2::text[]) as n (rtype, rkey)
+   join ref_master m on m.rtype = n.rtype and m.rkey = n.rkey`,
+);
+
+/** Reads floors and rows for a batch, in three statements at most. */
+export async function selectReference(
+  tx: Queryable,
+  needs: readonly ReferenceNeed[],
+): Promise<{ readonly floors: ReadonlyMap<string, MsgId>; readonly rows: readonly ReferenceRow[] }> {
+  if (needs.length === 0) return { floors: new Map(), rows: [] };
+  const types = [...new Set(needs.map(({ rtype }) => rtype))];
+  const whole = new Set(needs.filter(({ keys }) => keys === null).map(({ rtype }) => rtype));
+  const floors = await tx.query<{ rtype: string; floor: bigint }>(SELECT_FLOORS, [types]);
+  const stored: StoredRow[] = whole.size === 0 ? [] : await tx.query<StoredRow>(SELECT_TYPES, [[...whole]]);
+  const single = new Map<string, { rtype: string; rkey: string }>();
+  for (const { rtype, keys } of needs) {
+    if (whole.has(rtype)) continue;
+    for (const rkey of keys ?? []) single.set(`${rtype} ${rkey}`, { rtype, rkey });
+  }
+  if (single.size > 0) {
+    const wanted = [...single.values()];
+    stored.push(
+      ...(await tx.query<StoredRow>(SELECT_ROWS, [
+        wanted.map(({ rtype }) => rtype),
+        wanted.map(({ rkey }) => rkey),
+      ])),
+    );
+  }
+  return {
+    floors: new Map(floors.map(({ rtype, floor }) => [rtype, msgIdOf(floor)])),
+    rows: stored.map((row) => ({
+      ...row,
+      stamp: msgIdOf(row.stamp),
+      bodyStamp: row.bodyStamp === null ? null : msgIdOf(row.bodyStamp),
+    })),
+  };
+}
+
+const UPSERT_ROWS = statement(
+  'reference.upsertRows',
+  // Primary key of ref_master.
+  `insert into ref_master (rtype, rkey, body, active, stamp, body_stamp, updated_at)
+   select rtype, rkey, body::jsonb, active, stamp, body_stamp, $7::timestamptz
+   from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[])
+     as r (rtype, rkey, body, active, stamp, body_stamp)
+   on conflict (rtype, rkey) do update set body = excluded.body, active = excluded.active, stamp = excluded.stamp,
+     body_stamp = excluded.body_stamp, updated_at = excluded.updated_at`,
+);
+const UPSERT_FLOORS = statement(
+  'reference.upsertFloors',
+  // Primary key of ref_floor. A floor only rises.
+  `insert into ref_floor (rtype, floor) select rtype, floor from unnest($1::text[], $2::bigint[]) as f (rtype, floor)
+   on conflict (rtype) do update set floor = greatest(ref_floor.floor, excluded.floor)`,
+);
+
+/** Writes the rows and floors that a batch has changed, each once. */
+export async function upsertReference(
+  tx: Queryable,
+  rows: readonly ReferenceRow[],
+  floors: ReadonlyMap<string, MsgId>,
+  now: number,
+): Promise<void> {
+  if (rows.length > 0) {
+    await tx.query(UPSERT_ROWS, [
+      rows.map(({ rtype }) => rtype),
+      rows.map(({ rkey }) => rkey),
+      rows.map(({ body }) => JSON.stringify(body)),
+      rows.map(({ active }) => active),
+      rows.map(({ stamp }) => stamp),
+      rows.map(({ bodyStamp }) => bodyStamp),
+      toTimestamp(now),
+    ]);
+  }
+  if (floors.size > 0) await tx.query(UPSERT_FLOORS, [[...floors.keys()], [...floors.values()]]);
+}
