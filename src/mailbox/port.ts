@@ -61,8 +61,11 @@ export interface Mailbox {
   rowsAfter(after: bigint, limit: number): Promise<readonly MailboxRow[]>;
   /** Looks over at most limit IDs > after in one statement and gives the gaps (decisions.md, "Watermark details"). */
   lookAhead(after: bigint, limit: number): Promise<LookAhead>;
-  /** Rows that exist in the ranges now, ascending; for the re-read before a release and for the late scan. */
-  rowsIn(ranges: readonly IdRange[]): Promise<readonly MailboxRow[]>;
+  /**
+   * Rows that exist in the disjoint ranges now, ascending, at most `limit` (default: all); for the re-read
+   * before a release and for the late scan.
+   */
+  rowsIn(ranges: readonly IdRange[], limit?: number): Promise<readonly MailboxRow[]>;
   /** Texts of rows; an ID missing from the result has no row, null is a NULL text. */
   texts(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string | null>>;
   /** Lowest and highest ID, null where the mailbox is empty. */
@@ -71,8 +74,8 @@ export interface Mailbox {
   gapsUpTo(upTo: bigint): Promise<readonly IdRange[]>;
 
   /**
-   * Writers that may still fill a hole: tokens, each naming one transaction that holds the inbound table for
-   * writing now. Null where this cannot be known (the caller then goes by the clock, and says so once).
+   * Writers that may still fill a hole: tokens without spaces, each naming one transaction that holds the
+   * inbound table for writing now; a transaction may have several, and keeps at least one to its end. Null where this cannot be known (the caller then goes by the clock, and says so once).
    */
   writers(): Promise<readonly string[] | null>;
 
