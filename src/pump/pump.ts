@@ -69,10 +69,7 @@ export class Pump {
       return;
     }
     // The batch ends before the first message that would not end: it waits until it is the head itself.
-    const stop = candidates.findIndex(
-      (candidate) => candidate.kind === 'codec-error' || isUnsupported(candidate),
-    );
-    const prefix = stop < 0 ? candidates : candidates.slice(0, stop);
+    const prefix = candidates.filter(isTerminal);
     const bound = await bindBatch(this.#context, prefix);
     const batch = prefix.flatMap((candidate): Ready[] =>
       candidate.kind === 'codec-error' ? [] : [{ candidate, bound: bound.get(candidate.head.msgId) ?? null }],
