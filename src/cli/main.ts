@@ -1,0 +1,18 @@
+/** Entry of `msgx` (bin/msgx.js). A new command is one line in COMMANDS. */
+import { VERSION } from '../service/version.ts';
+import { runCommandLine, type CommandModule } from './program.ts';
+
+const COMMANDS: readonly (() => Promise<CommandModule>)[] = [() => import('./commands/decode.ts')];
+
+// A reader that went away (`msgx … | head`) is no failure of ours.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+    throw error;
+  });
+}
+
+const modules = await Promise.all(COMMANDS.map((load) => load()));
+process.exitCode = await runCommandLine(modules, VERSION, process.argv.slice(2));
+// Output first, then an end that no forgotten timer or connection can hold up.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));
