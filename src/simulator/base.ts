@@ -81,7 +81,7 @@ function dayOf(
     tellAmendment(script, number, airport);
     tellFillers(script, fillers);
     const [release, announcement] = announce(script, airport);
-    return [...announcement, ...shares(script), ...script.drafts(release)];
+    return [...announcement, ...shares(script, release), ...script.drafts(release)];
   });
   drafts.push(...besides(wanted, seed, times));
   // Stable: what falls into one second keeps its order.
@@ -98,10 +98,10 @@ function announce(script: Script, airport: string): [release: number, drafts: Dr
 }
 
 /** What is said about the codeshares alone. */
-function shares({ flight }: Script): Draft[] {
+function shares({ flight }: Script, release: number): Draft[] {
   return flight.codeshares.map((share) => ({
     ...draft(
-      Math.max(RELEASE + 5, flight.scheduled - 280) * 60,
+      Math.max(release + 1, flight.scheduled - 280) * 60,
       'operation',
       'FLOP',
       'CSFT',

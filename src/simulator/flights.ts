@@ -253,7 +253,7 @@ function placeOnStand(slot: Slot, length: number, timetable: Timetable, random: 
   const { wide } = slot.aircraft.type;
   const stands = STANDS.filter((stand) => stand.wide || !wide);
   const contact = stands.filter(({ airbridges }) => airbridges.length > 0);
-  const stand = timetable.claim(random.chance(0.8) ? contact : stands, busy.from, busy.to, random);
+  const stand = timetable.claim(random.chance(0.8) ? contact : stands, busy.from, busy.to, random, stands);
   const first = slot.incident === 'stand-change' ? timetable.claim(stands, from, to, random) : stand;
   slot.parked = { stand, first, from, to };
 }

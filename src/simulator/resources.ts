@@ -18,7 +18,7 @@ const two = (number: number) => String(number).padStart(2, '0');
 export const STANDS: readonly Stand[] = [
   ...numbered(101, 124, String).map((code): Stand => contact(code, 'T1', false)),
   ...numbered(201, 232, String).map((code): Stand => contact(code, 'T2', Number(code) % 4 === 0)),
-  ...numbered(401, 436, (number) => `${number}#`).map((code): Stand => {
+  ...numbered(401, 488, (number) => `${number}#`).map((code): Stand => {
     return { code, terminal: Number(code.slice(0, 3)) % 2 === 0 ? 'T1' : 'T2', airbridges: [], wide: true };
   }),
 ];
@@ -51,15 +51,20 @@ export const RUNWAYS: readonly string[] = ['06', '07', '24', '25'];
 export class Timetable {
   readonly #taken = new Map<string, { from: number; to: number }[]>();
 
-  /** Takes the first of the candidates, in random order, that is free; where none is, one all the same. */
+  /**
+   * Takes the first that is free, in random order: of the candidates, else of the others; where none is, a
+   * candidate all the same.
+   */
   claim<T extends string | { readonly code: string }>(
     candidates: readonly T[],
     from: number,
     to: number,
     random: Random,
+    others: readonly T[] = [],
   ): T {
-    const order = random.shuffle(candidates);
-    const chosen = order.find((candidate) => this.#isFree(codeOf(candidate), from, to)) ?? random.pick(order);
+    const order = [...random.shuffle(candidates), ...random.shuffle(others)];
+    const free = order.find((candidate) => this.#isFree(codeOf(candidate), from, to));
+    const chosen = free ?? random.pick(candidates);
     const taken = this.#taken.get(codeOf(chosen));
     if (taken === undefined) this.#taken.set(codeOf(chosen), [{ from, to }]);
     else taken.push({ from, to });
