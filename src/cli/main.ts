@@ -2,7 +2,19 @@
 import { VERSION } from '../service/version.ts';
 import { runCommandLine, type CommandModule } from './program.ts';
 
-const COMMANDS: readonly (() => Promise<CommandModule>)[] = [() => import('./commands/decode.ts')];
+const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
+  () => import('./commands/demo.ts'),
+  () => import('./commands/run.ts'),
+  () => import('./commands/migrate.ts'),
+  () => import('./commands/mailbox.ts'),
+  () => import('./commands/check.ts'),
+  () => import('./commands/status.ts'),
+  () => import('./commands/decode.ts'),
+  () => import('./commands/send.ts'),
+  () => import('./commands/flight.ts'),
+  () => import('./commands/verify.ts'),
+  () => import('./commands/simulate.ts'),
+];
 
 // A reader that went away (`msgx … | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {

@@ -30,4 +30,6 @@ export interface PumpContext {
   readonly batchBytes: number;
   readonly maxMessageBytes: number;
   readonly retry: RetryTiers;
+  /** Told after each commit how many messages have ended. */
+  readonly onProgress?: (messages: number) => void;
 }

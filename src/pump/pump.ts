@@ -102,6 +102,7 @@ export class Pump {
     for (let conflicts = 0; ; conflicts++) {
       try {
         const finished = await commitBatch(this.#context, batch);
+        this.#context.onProgress?.(finished.length);
         await this.#report(finished);
         return null;
       } catch (error) {

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
 import { messageOf } from '../runtime/outage.ts';
-import { Database, type Fence } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import { type Fence } from '../store/database.ts';
 import {
   databaseNow,
   raiseEpoch,
@@ -95,8 +96,11 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
   let deadline = startedAt + LEASE_TTL_MS;
   const renewing = (async () => {
     while (!stop.signal.aborted) {
-      await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-      if (stop.signal.aborted) return;
+      try {
+        await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal });
+      } catch {
+        return;
+      }
       const asked = performance.now();
       try {
         if (!(await renewLease(database, fence.epoch, holder, LEASE_TTL_MS, options.backendPids()))) {

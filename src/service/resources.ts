@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { randomBytes } from 'node:crypto';
+import { mailboxNames } from '../config/mailbox-names.ts';
 import type { Config } from '../config/schema.ts';
 import type { Dialect } from '../dialect/port.ts';
 import { loadDialect } from '../dialect/registry.ts';
@@ -55,7 +56,7 @@ export async function mailboxOf(config: Config, dialect: Dialect, databaseUrl: s
   return openMailbox({
     url: embedded ? databaseUrl : config.mailbox.url,
     schema: embedded ? EMBEDDED_MAILBOX_SCHEMA : null,
-    names: namesOf(config, dialect),
+    names: mailboxNames(dialect.mailbox, config.mailbox.tables),
     timeoutMs: config.mailbox.timeoutMs,
   });
 }
@@ -89,26 +90,4 @@ export async function openResources(config: Config): Promise<Resources> {
     await server.close();
     throw error;
   }
-}
-
-function namesOf(config: Config, dialect: Dialect): Dialect['mailbox'] {
-  const { inbound, outbound } = config.mailbox.tables;
-  const defaults = dialect.mailbox;
-  return {
-    inbound: {
-      table: inbound.table ?? defaults.inbound.table,
-      id: inbound.id ?? defaults.inbound.id,
-      text: inbound.text ?? defaults.inbound.text,
-      received: inbound.received ?? defaults.inbound.received,
-      processed: inbound.processed ?? defaults.inbound.processed,
-      status: inbound.status ?? defaults.inbound.status,
-    },
-    outbound: {
-      table: outbound.table ?? defaults.outbound.table,
-      id: outbound.id ?? defaults.outbound.id,
-      text: outbound.text ?? defaults.outbound.text,
-      inserted: outbound.inserted ?? defaults.outbound.inserted,
-      routing: outbound.routing ?? defaults.outbound.routing,
-    },
-  };
 }

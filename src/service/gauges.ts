@@ -1,0 +1,55 @@
+/** Gauges that tell the state of the pipeline: read when they are scraped, from the same status as everybody sees. */
+import type { Metrics } from '../runtime/metrics.ts';
+import { Outage } from '../runtime/outage.ts';
+import type { StatusDocument, StatusReader } from './status.ts';
+
+/** What only the running stations know; times in ms of the clock. */
+export interface StationTimes {
+  readonly now: number;
+  readonly lastAckAt: number | null;
+  readonly mailboxReadAt: number | null;
+}
+
+/** Sets every gauge; where our database is not available they stay as they are and the ages grow. */
+export async function refreshGauges(
+  metrics: Metrics,
+  reader: StatusReader,
+  times: StationTimes,
+): Promise<void> {
+  const age = (at: number | null) => (at === null ? 0 : Math.max(0, (times.now - at) / 1000));
+  metrics.ackAge.set(age(times.lastAckAt));
+  metrics.mailboxReadAge.set(age(times.mailboxReadAt));
+  let status: StatusDocument;
+  try {
+    status = await reader.read();
+  } catch (error) {
+    if (error instanceof Outage) return;
+    throw error;
+  }
+  const since = (iso: string | null) => age(iso === null ? null : Date.parse(iso));
+  const { inbox, head, counts, outbox, backfill, last } = status;
+  metrics.watermark.set(Number(inbox.watermark));
+  metrics.watermarkLag.set(inbox.lag);
+  metrics.holeAge.set(since(inbox.holeSince));
+  metrics.oldestUnprocessed.set(since(head?.enqueuedAt ?? null));
+  metrics.headBlocked.set(head?.state === 'FAILED' ? since(head.enqueuedAt) : 0);
+  metrics.lastMessageAge.set(since(last.enqueuedAt));
+  for (const { target, pending, oldestSeconds } of outbox) {
+    metrics.outboxPending.set({ target }, pending);
+    metrics.outboxOldest.set({ target }, oldestSeconds);
+  }
+  metrics.deadEvents.set(outbox.reduce((sum, { dead }) => sum + dead, 0));
+  metrics.backfillOwed.set(backfill.owed);
+  for (const [reason, marks] of Object.entries(backfill.abandoned))
+    metrics.backfillAbandoned.set({ reason }, marks);
+  metrics.deadMessages.reset();
+  for (const [errorClass, messages] of Object.entries(counts.byClass)) {
+    metrics.deadMessages.set({ class: errorClass }, messages);
+  }
+  metrics.deadSchedules.set(counts.deadSchedules);
+  metrics.stationPaused.reset();
+  for (const { name, state, by } of status.stations) {
+    const paused = state === 'paused' || state === 'outage';
+    metrics.stationPaused.set({ station: name, by: paused ? (by ?? 'operator') : 'none' }, paused ? 1 : 0);
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The stations of the active instance, wired: inbox → pump → delivery, backfill beside. Built anew for each
+ * lease, with its fence and a clock anchored to the database, and stopped as a whole.
+ */
+import { Backfill } from '../backfill/backfill.ts';
+import { Delivery } from '../delivery/delivery.ts';
+import type { Sink } from '../delivery/port.ts';
+import type { Clock } from '../domain/clock.ts';
+import { InboxFault } from '../inbox/fault.ts';
+import { LateScan } from '../inbox/late-scan.ts';
+import { InboxPoller } from '../inbox/poller.ts';
+import { seedInboxOrStop } from '../inbox/seeding.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { AGAIN, restUntil, type Round, type StationName } from '../runtime/station.ts';
+import type { Fence } from '../store/database.ts';
+import { Pump } from '../pump/pump.ts';
+import { StationLoop } from './loop.ts';
+import type { Rates } from './rates.ts';
+import type { Resources } from './resources.ts';
+import { openSink } from './sink.ts';
+
+/** A pause that an operator has set. */
+export interface Pause {
+  readonly by: string;
+  readonly reason: string;
+  readonly since: number;
+}
+
+export interface PipelineOptions {
+  readonly resources: Resources;
+  readonly fence: Fence;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly logOf: (station: StationName) => Log;
+  readonly metrics: Metrics;
+  readonly rates: Rates;
+  readonly pauseOf: (station: StationName) => Pause | null;
+  /** The lease is lost: stop everything. */
+  readonly onLost: () => void;
+  /** A station cannot go on and says why (e.g. the mailbox's IDs have started again). */
+  readonly onFault: (fault: InboxFault) => void;
+}
+
+export class Pipeline {
+  readonly loops: readonly StationLoop[];
+  readonly #sink: Sink;
+  readonly #delivery: Delivery;
+  readonly #poller: InboxPoller;
+
+  constructor(options: PipelineOptions) {
+    const { resources, clock, metrics, rates, fence } = options;
+    const { config, database, dialect } = resources;
+    const { pipeline } = config;
+    const common = { database, fence, clock, metrics };
+    const mailbox = resources.mailbox;
+    this.#sink = openSink(config);
+
+    const bounds = {
+      claimBatch: pipeline.claimBatch,
+      batchBytes: pipeline.batchBytes,
+      maxMessageBytes: config.maxMessageBytes,
+      shadow: pipeline.shadow,
+    };
+    const inboxOn = { database, mailbox, clock, metrics, fence: () => fence, logger: options.logOf('inbox') };
+    this.#poller = new InboxPoller({
+      ...inboxOn,
+      options: {
+        ...bounds,
+        maxCommitDelayMs: pipeline.maxCommitDelayMs,
+        maxHoleHoldMs: pipeline.maxHoleHoldMs,
+        holeRelease: pipeline.holeRelease,
+        pollIntervalMs: pipeline.pollIntervalMs,
+      },
+      onProgress: ({ enqueued }) => {
+        rates.add('inbox', enqueued);
+        this.#wake('pump');
+      },
+    });
+    const lateScan = new LateScan({
+      ...inboxOn,
+      options: {
+        ...bounds,
+        intervalMs: pipeline.lateScanIntervalMs,
+        window: pipeline.lateScanWindow,
+        retentionMs: config.mailbox.retentionMs,
+      },
+      onFound: (messages) => {
+        rates.add('inbox', messages);
+        this.#wake('pump');
+      },
+    });
+    const pump = new Pump({
+      ...common,
+      mailbox,
+      dialect,
+      log: options.logOf('pump'),
+      timeZone: config.timeZone,
+      operationDayCutoff: config.operationDayCutoff,
+      includeDayBoundary: config.identity.includeDayBoundary,
+      publication: { vipPersons: config.events.vipPersons },
+      commitBatch: pipeline.commitBatch,
+      batchBytes: pipeline.batchBytes,
+      maxMessageBytes: config.maxMessageBytes,
+      retry: pipeline.retry,
+      onProgress: (messages) => {
+        rates.add('pump', messages);
+        this.#wake('delivery');
+      },
+    });
+    this.#delivery = new Delivery({
+      ...common,
+      sink: counted(this.#sink, (records) => rates.add('delivery', records)),
+      log: options.logOf('delivery'),
+      airport: config.airport,
+      timeZone: config.timeZone,
+      publication: { vipPersons: config.events.vipPersons },
+      batch: config.delivery.batch,
+      retry: config.delivery.retry,
+      flushLimit: config.schd.flushLimit,
+      flushIntervalMs: config.schd.flushIntervalMs,
+    });
+    const backfill = new Backfill({
+      database,
+      fence,
+      clock,
+      mailbox: {
+        mark: async (ids) => {
+          const results = await mailbox.mark(ids);
+          rates.add('backfill', results.size);
+          return results;
+        },
+        probe: () => mailbox.probe(),
+      },
+      log: options.logOf('backfill'),
+      batch: pipeline.backfillBatch,
+      deadlineMs: pipeline.backfillDeadlineMs,
+      alarmAttempts: pipeline.backfillMaxAttempts,
+      shadow: pipeline.shadow,
+    });
+
+    let seeded = false;
+    const inboxRound = async (): Promise<Round> => {
+      if (!seeded) {
+        await seedInboxOrStop({ ...inboxOn, setting: pipeline.cutoverWatermark });
+        seeded = true;
+      }
+      const polled = await this.#poller.round();
+      const scanned = await lateScan.round();
+      return polled.next === 'now' || scanned.next === 'now' ? AGAIN : earlier(polled, scanned);
+    };
+    const loop = (name: StationName, intervalMs: number, round: () => Promise<Round>) =>
+      new StationLoop({
+        name,
+        intervalMs,
+        clock,
+        log: options.log,
+        paused: () => options.pauseOf(name),
+        onLost: options.onLost,
+        isFatal: (error) => {
+          if (!(error instanceof InboxFault)) return false;
+          options.onFault(error);
+          return true;
+        },
+        round,
+      });
+    this.loops = [
+      loop('inbox', pipeline.pollIntervalMs, inboxRound),
+      loop('pump', pipeline.pollIntervalMs, () => pump.tick()),
+      loop('delivery', Math.min(config.schd.flushIntervalMs, 1_000), () => this.#delivery.round()),
+      loop('backfill', pipeline.backfillIntervalMs, () => backfill.round()),
+    ];
+  }
+
+  /** When the sink last acknowledged something, ms; null where it has not yet. */
+  get lastAckAt(): number | null {
+    return this.#delivery.lastAckAt;
+  }
+
+  /** When the mailbox was last read, ms; null where it was not yet. */
+  get mailboxReadAt(): number | null {
+    return this.#poller.readAt;
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  /** Looks into the mailbox at once. */
+  wakeInbox(): void {
+    this.#wake('inbox');
+  }
+
+  /** Lets each station finish its round, then closes the sink. */
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+    await this.#sink.close();
+  }
+
+  #wake(name: StationName): void {
+    this.loops.find((loop) => loop.name === name)?.wake();
+  }
+}
+
+/** A sink that tells how many records it has accepted. */
+function counted(sink: Sink, tell: (records: number) => void): Sink {
+  return {
+    kind: sink.kind,
+    send: async (records) => {
+      const sent = await sink.send(records);
+      if (sent.outcome === 'accepted') tell(records.length);
+      return sent;
+    },
+    probe: () => sink.probe(),
+    close: () => sink.close(),
+  };
+}
+
+/** The rest that ends first. */
+function earlier(left: Round, right: Round): Round {
+  if (left.next === 'now' || right.next === 'now') return AGAIN;
+  if (left.until === null) return right;
+  return right.until === null ? left : restUntil(Math.min(left.until, right.until));
+}
