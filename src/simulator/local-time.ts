@@ -30,7 +30,7 @@ const QUARTER_MS = 900_000;
  * @throws RangeError where the day does not exist or the zone is not known
  */
 export function dayTimes(day: string, timeZone: string): DayTimes {
-  const date = Temporal.PlainDate.from(day, { overflow: 'reject' });
+  const date = dateOf(day);
   const start = date.toZonedDateTime(timeZone).epochMilliseconds;
   const end = date.add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds;
   const offsets = new Map<number, number>();
@@ -61,6 +61,16 @@ export function dayTimes(day: string, timeZone: string): DayTimes {
         .slice(0, 19)
         .replace(/[-T:]/g, ''),
   };
+}
+
+function dateOf(day: string): Temporal.PlainDate {
+  try {
+    // Temporal would also take times and other notations.
+    if (/^\d{4}-\d{2}-\d{2}$/.test(day)) return Temporal.PlainDate.from(day, { overflow: 'reject' });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new RangeError(`no such day: ${day}; wanted is YYYY-MM-DD`);
 }
 
 function two(value: number): string {
