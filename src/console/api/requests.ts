@@ -1,0 +1,44 @@
+/** Requests of the console to msgx. Relative addresses, so that a path prefix in front of msgx works. */
+import type { DayCount, EventRow, FlightPage, FlightRow, Status } from './types.ts';
+
+/** The answer was not the one asked for: an HTTP error, or no answer at all. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+}
+
+async function get<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
+  const response = await fetch(`api/v1/${path}`, { signal, headers: { accept: 'application/json' } });
+  if (!response.ok) throw new ApiError(`${path}: HTTP ${String(response.status)}`);
+  return (await response.json()) as Answer;
+}
+
+export const fetchStatus = (signal: AbortSignal): Promise<Status> => get<Status>('status', signal);
+
+/** The newest events, newest first. */
+export async function fetchEvents(limit: number, signal: AbortSignal): Promise<readonly EventRow[]> {
+  return (await get<{ events: readonly EventRow[] }>(`events?limit=${String(limit)}`, signal)).events;
+}
+
+/** A whole day of flights. */
+export interface FlightDay {
+  readonly day: string | null;
+  readonly days: readonly DayCount[];
+  readonly flights: readonly FlightRow[];
+}
+
+/** Reads all pages of a day; without a day msgx chooses the one an operator wants to see now. */
+export async function fetchFlights(day: string | null, signal: AbortSignal): Promise<FlightDay> {
+  const flights: FlightRow[] = [];
+  let after: string | null = null;
+  let chosen = day;
+  for (;;) {
+    const query = new URLSearchParams({ limit: '500' });
+    if (chosen !== null) query.set('day', chosen);
+    if (after !== null) query.set('after', after);
+    const page: FlightPage = await get<FlightPage>(`flights?${query.toString()}`, signal);
+    flights.push(...page.flights);
+    chosen = page.day;
+    after = page.next;
+    if (after === null) return { day: page.day, days: page.days, flights };
+  }
+}

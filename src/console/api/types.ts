@@ -1,0 +1,145 @@
+/**
+ * What msgx tells the console (HTTP `/api/v1`). IDs are text; times are ISO 8601 in UTC, except the times
+ * inside a flight, which carry the airport's offset.
+ */
+import type { JsonObject } from '../../domain/json.ts';
+import type { ErrorClass, ProcState } from '../../domain/outcome.ts';
+
+export type StationName = 'inbox' | 'pump' | 'delivery' | 'backfill' | 'requests';
+export type StationState = 'running' | 'paused' | 'outage' | 'stopped';
+export type Target = 'KAFKA:msg' | 'KAFKA:schd';
+
+/** One station. `perMinute`: messages, events or marks finished in the last minute. */
+export interface Station {
+  readonly name: StationName;
+  readonly state: StationState;
+  /** Who stopped it: a person, or a dependency that cannot be reached. */
+  readonly by: 'operator' | 'outage' | null;
+  readonly reason: string | null;
+  readonly since: string | null;
+  readonly perMinute: number;
+}
+
+/** IDs that are missing in the mailbox, both ends included. */
+export interface Hole {
+  readonly from: string;
+  readonly to: string;
+  readonly ids: number | string;
+  readonly firstSeenAt: string;
+  readonly releasesAt: string | null;
+  /** A writer that could still fill it lives, so it is not released yet. */
+  readonly held: boolean;
+}
+
+/** Seed §4: where reading the mailbox stands. `lag`: IDs between the watermark and the highest seen. */
+export interface InboxStatus {
+  readonly watermark: string;
+  readonly highest: string | null;
+  readonly lag: number;
+  readonly holeSince: string | null;
+  readonly holes: readonly Hole[];
+  readonly permanentHoles: number;
+  readonly lateArrivals: number;
+  readonly readAt: string | null;
+}
+
+/** The oldest message that is not terminal; everything behind it waits (first in, first out). */
+export interface Head {
+  readonly msgId: string;
+  readonly type: string | null;
+  readonly styp: string | null;
+  readonly state: 'PENDING' | 'FAILED';
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly errorClass: ErrorClass | null;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: string | null;
+  readonly enqueuedAt: string;
+  readonly why: string;
+}
+
+/** Events of one target not yet sent. `oldestSeconds`: age of the oldest of them. */
+export interface Outbox {
+  readonly target: Target;
+  readonly pending: number;
+  readonly oldestSeconds: number | null;
+  readonly sent: number;
+  readonly dead: number;
+}
+
+export interface Backfill {
+  readonly owed: number;
+  readonly confirmed: number;
+  readonly abandoned: Readonly<Partial<Record<'MISSING_ROW' | 'TRANSIENT_DEADLINE', number>>>;
+}
+
+/** Answer of `/api/v1/status` and event `status` of the stream. */
+export interface Status {
+  readonly airport: string;
+  readonly timeZone: string;
+  readonly version: string;
+  readonly role: 'active' | 'standby';
+  readonly now: string;
+  readonly shadow: boolean;
+  readonly stations: readonly Station[];
+  readonly inbox: InboxStatus;
+  readonly head: Head | null;
+  readonly counts: {
+    readonly byState: Readonly<Partial<Record<ProcState, number>>>;
+    readonly byClass: Readonly<Partial<Record<ErrorClass, number>>>;
+  };
+  readonly outbox: readonly Outbox[];
+  readonly backfill: Backfill;
+  readonly last: {
+    readonly enqueuedAt: string | null;
+    readonly processedAt: string | null;
+    readonly sentAt: string | null;
+    readonly markedAt: string | null;
+  };
+}
+
+/** One flight; `flight` is what is published (catalogue: src/domain/fields.ts). */
+export interface FlightRow {
+  readonly flid: string;
+  readonly version: number;
+  readonly operationDay: string;
+  readonly deleted: boolean;
+  readonly updatedAt: string;
+  readonly lastMsgId: string;
+  readonly flight: JsonObject;
+}
+
+export interface DayCount {
+  readonly day: string;
+  readonly flights: number;
+}
+
+/** Answer of `/api/v1/flights`, one page of a day. */
+export interface FlightPage {
+  readonly day: string | null;
+  readonly days: readonly DayCount[];
+  readonly flights: readonly FlightRow[];
+  readonly next: string | null;
+}
+
+/** One event of the outbox; `changed` names scalar paths and collections. */
+export interface EventRow {
+  readonly eventId: string;
+  readonly target: Target;
+  readonly flid: string;
+  readonly flightNumber: string | null;
+  readonly type: 'UPSERT' | 'TOMBSTONE';
+  readonly version: number;
+  readonly state: 'PENDING' | 'SENT' | 'DEAD' | 'DROPPED';
+  readonly createdAt: string;
+  readonly sentAt: string | null;
+  readonly changed: readonly string[];
+  readonly msgId: string | null;
+}
+
+/** How the page stands with the live stream. */
+export type Connection =
+  | { readonly state: 'connecting' }
+  | { readonly state: 'live' }
+  /** `since`: browser's clock, ms, when msgx was last heard; `retryAt`: the next try. */
+  | { readonly state: 'lost'; readonly since: number; readonly retryAt: number };

@@ -1,0 +1,53 @@
+/** One collection of a flight as a table; attributes that no entry has are left out. */
+import type { ReactNode } from 'react';
+import type { CollectionField } from '../../domain/fields.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { useSpeech } from '../i18n/language.tsx';
+import { valueAt } from '../model/flight-fields.ts';
+import { FieldValue } from './field-value.tsx';
+
+interface CollectionTableProps {
+  readonly collection: CollectionField;
+  readonly rows: readonly JsonObject[];
+  readonly day: string;
+  readonly changed: boolean;
+}
+
+export function CollectionTable({ collection, rows, day, changed }: CollectionTableProps): ReactNode {
+  const { t, label } = useSpeech();
+  const attributes = collection.attributes.filter(({ path }) =>
+    rows.some((row) => valueAt(row, path) !== null),
+  );
+  return (
+    <section>
+      <h3 className={changed ? 'is-changed' : ''}>{label(collection.label)}</h3>
+      <div className="collection-scroll">
+        <table className="collection">
+          <thead>
+            <tr>
+              {attributes.map(({ path }) => (
+                <th key={path} scope="col">
+                  {t.attribute[path] ?? path}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={index}>
+                {attributes.map(({ path, type }) => {
+                  const value = valueAt(row, path);
+                  return (
+                    <td key={path}>
+                      <FieldValue value={value === null ? '' : String(value)} type={type} day={day} />
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
