@@ -45,7 +45,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerBrowse(app, options);
   registerStream(app, options);
   await registerConsole(app);
-  const url = await app.listen(options.listen);
+  const url = await app.listen({ ...options.listen });
   return { url, close: () => app.close() };
 }
 

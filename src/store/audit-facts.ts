@@ -117,7 +117,7 @@ const VERSION_FAULTS = statement(
        lag(state_version) over w as before,
        lead(event_id) over w is null as last
      from msg_event where target = 'KAFKA:msg'
-     window w as (partition_key order by event_id)
+     window w as (partition by partition_key order by event_id)
    )
    select o.flid, o.event_id as "eventId", o.state_version as version, o.before, f.version as "flightVersion"
    from ordered o left join flights f on f.flid = o.flid

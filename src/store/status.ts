@@ -120,12 +120,18 @@ export interface LastTimes {
 
 const SELECT_LAST = statement(
   'status.last',
-  // The newest rows by primary key stand for the newest times; msg_event_sent gives the newest sent_at.
-  `with newest as (select * from proc_state order by msg_id desc limit 200)
-   select (select max(enqueued_at) from newest) as "enqueuedAt",
-     (select max(terminal_at) from newest) as "processedAt",
+  // Rows next to the head of line, by primary key, stand for what was processed last; msg_event_sent for sent_at.
+  `with head as (
+     select coalesce((select min(msg_id) from proc_state where state in ('PENDING', 'FAILED')),
+       (select max(msg_id) + 1 from proc_state)) as msg_id
+   ), done as (
+     select terminal_at, backfill_at from proc_state
+     where msg_id < (select msg_id from head) order by msg_id desc limit 1000
+   )
+   select (select enqueued_at from proc_state order by msg_id desc limit 1) as "enqueuedAt",
+     (select max(terminal_at) from done) as "processedAt",
      (select max(sent_at) from msg_event where state = 'SENT') as "sentAt",
-     (select max(backfill_at) from newest) as "markedAt"`,
+     (select max(backfill_at) from done) as "markedAt"`,
 );
 
 /** When things last happened. */

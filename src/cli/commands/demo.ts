@@ -1,4 +1,5 @@
 /** `msgx demo`: everything embedded, an airport day playing, the console; Ctrl-C stops cleanly, state survives. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
 import type { Mailbox } from '../../mailbox/port.ts';
@@ -77,26 +78,29 @@ async function playDays(mailbox: Mailbox, rate: number, signal: AbortSignal, log
   const highest = (await mailbox.bounds())?.max ?? 0n;
   // A broken-off day goes on at its step: each step has used up one ID of the mailbox.
   let skip = highest;
-  for (let number = 0; ; number++) {
-    if (signal.aborted) return;
-    const day = Temporal.Now.plainDateISO(ZONE)
-      .add({ days: 1 + number })
-      .toString();
+  let number = 0;
+  while (!isStopped(signal)) {
+    number += 1;
+    const day = Temporal.Now.plainDateISO(ZONE).add({ days: number }).toString();
     const steps = [
       ...simulateDay({
         ...{ seed: 'demo', day, count: COUNT, timeZone: ZONE, airport: 'CTU' },
         ...{ duplicates: 0.02, poison: 0.005, holes: 0.003, late: 0.001, unsupported: 0 },
       }),
     ];
-    if (BigInt(steps.length) <= skip) {
-      skip -= BigInt(steps.length);
-      continue;
-    }
+    const played = skip < BigInt(steps.length) ? skip : BigInt(steps.length);
+    skip -= played;
     try {
-      await play({ mailbox, steps: skipSteps(steps, skip), rate, maxCommitDelayMs: 5_000, signal });
+      await play({ mailbox, steps: skipSteps(steps, played), rate, maxCommitDelayMs: 5_000, signal });
     } catch (error) {
-      if (!signal.aborted) log.warn({ error: messageOf(error) }, 'the simulated day was broken off');
+      if (isStopped(signal)) return;
+      log.warn({ error: messageOf(error) }, 'the simulated day was broken off');
+      await sleep(1_000);
     }
-    skip = 0n;
   }
+}
+
+/** A call, because the signal changes while others run. */
+function isStopped(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
