@@ -56,10 +56,11 @@ async function simulate(options: SimulateOptions): Promise<void> {
     ...{ duplicates, poison, holes, late, unsupported },
   };
   const steps = stepsOf(simulateDay, asked);
+  // From here on: a server that is being started for this must be stopped again.
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort());
   await withMailbox(config, async ({ mailbox }) => {
     await refuseForeign(mailbox, options.mailboxName);
-    const stop = new AbortController();
-    void untilSignal().then(() => stop.abort());
     const started = performance.now();
     const played = await play({
       mailbox,
