@@ -36,19 +36,18 @@ export async function selectFlightsOfDay(
   return db.query<FlightRow>(SELECT_DAY, [day, after.time, after.flid, limit]);
 }
 
-const SELECT_CHANGED = statement(
-  'browse.changed',
-  // flight_schd has one row per flight of some weeks: a scan of the recent is bounded by the limit of the caller.
-  `select ${COLUMNS}, false as archived from flight_schd where updated_at >= $1 order by updated_at, flid limit $2`,
+const SELECT_BY_FLID = statement(
+  'browse.byFlid',
+  // Primary key.
+  `select ${COLUMNS}, false as archived from flight_schd where flid = any ($1::text[])`,
 );
 
-/** Flights changed since a time, oldest change first. */
-export async function selectFlightsChangedSince(
+/** Flights by FLID. */
+export async function selectFlightsByFlid(
   db: Queryable,
-  since: string,
-  limit: number,
+  flids: readonly string[],
 ): Promise<readonly FlightRow[]> {
-  return db.query<FlightRow>(SELECT_CHANGED, [since, limit]);
+  return flids.length === 0 ? [] : db.query<FlightRow>(SELECT_BY_FLID, [flids]);
 }
 
 const SELECT_DAYS = statement(
@@ -130,20 +129,46 @@ export interface EventRow {
   readonly flightNumber: string | null;
 }
 
-const SELECT_EVENTS = statement(
-  'browse.events',
+const EVENT_COLUMNS = `event_id as "eventId", target, partition_key as flid, event_type as type,
+     state_version as version, state, created_at as "createdAt", sent_at as "sentAt", msg_id as "msgId",
+     body -> 'changed' as changed, body -> 'flight' ->> 'flightNumber' as "flightNumber"`;
+
+const SELECT_NEWEST_EVENTS = statement(
+  'browse.newestEvents',
   // Primary key, from the newest.
-  `select event_id as "eventId", target, partition_key as flid, event_type as type, state_version as version, state,
-     created_at as "createdAt", sent_at as "sentAt", msg_id as "msgId", body -> 'changed' as changed,
-     body -> 'flight' ->> 'flightNumber' as "flightNumber"
-   from msg_event where target = 'KAFKA:msg' and event_id > $1 order by event_id desc limit $2`,
+  `select ${EVENT_COLUMNS} from msg_event where target = 'KAFKA:msg' order by event_id desc limit $1`,
 );
 
-/** KAFKA:msg events above an ID, newest first. */
+/** The newest KAFKA:msg events, newest first. */
+export async function selectNewestEvents(db: Queryable, limit: number): Promise<readonly EventRow[]> {
+  return db.query<EventRow>(SELECT_NEWEST_EVENTS, [limit]);
+}
+
+const SELECT_EVENTS_AFTER = statement(
+  'browse.eventsAfter',
+  // Primary key.
+  `select ${EVENT_COLUMNS} from msg_event where target = 'KAFKA:msg' and event_id > $1 order by event_id limit $2`,
+);
+
+/** KAFKA:msg events above an ID, oldest first: IDs ascend in commit order, so none is passed over. */
 export async function selectEventsAfter(
   db: Queryable,
   after: bigint,
   limit: number,
 ): Promise<readonly EventRow[]> {
-  return db.query<EventRow>(SELECT_EVENTS, [after, limit]);
+  return db.query<EventRow>(SELECT_EVENTS_AFTER, [after, limit]);
+}
+
+const SELECT_SETTLED = statement(
+  'browse.settledEvents',
+  // Primary key.
+  `select ${EVENT_COLUMNS} from msg_event where event_id = any ($1::bigint[]) and state <> 'PENDING'`,
+);
+
+/** Those of the events that are no longer pending. */
+export async function selectSettledEvents(
+  db: Queryable,
+  eventIds: readonly bigint[],
+): Promise<readonly EventRow[]> {
+  return eventIds.length === 0 ? [] : db.query<EventRow>(SELECT_SETTLED, [eventIds]);
 }

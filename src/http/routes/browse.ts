@@ -4,10 +4,10 @@ import { canonicalise } from '../../domain/state.ts';
 import type { Config } from '../../config/schema.ts';
 import {
   selectDays,
-  selectEventsAfter,
   selectFlight,
   selectFlightHistory,
   selectFlightsOfDay,
+  selectNewestEvents,
   type EventRow,
   type FlightRow,
 } from '../../store/browse.ts';
@@ -63,7 +63,7 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
   });
 
   app.get<{ Querystring: { limit?: string } }>('/api/v1/events', { onRequest }, async (request) => {
-    const rows = await selectEventsAfter(database, -1n, limitOf(request.query.limit, 50, 500));
+    const rows = await selectNewestEvents(database, limitOf(request.query.limit, 50, 500));
     return { events: rows.map(eventJson) };
   });
 }

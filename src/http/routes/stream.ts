@@ -5,10 +5,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../runtime/log.ts';
 import { messageOf } from '../../runtime/outage.ts';
-import { selectEventsAfter, selectFlightsChangedSince } from '../../store/browse.ts';
+import {
+  selectEventsAfter,
+  selectFlightsByFlid,
+  selectNewestEvents,
+  selectSettledEvents,
+} from '../../store/browse.ts';
 import type { Database } from '../../store/database.ts';
-import { databaseNow } from '../../store/lease.ts';
-import { toMillis, toTimestamp } from '../../store/time.ts';
 import type { StatusReader } from '../../service/status.ts';
 import type { Access } from '../access.ts';
 import { eventJson, flightJson } from './browse.ts';
@@ -28,9 +31,13 @@ export interface StreamOptions {
 
 /** Registers the route; its timer runs only while somebody listens and ends with the server. */
 export function registerStream(app: FastifyInstance, options: StreamOptions): void {
+  const { database } = options;
   const listeners = new Set<FastifyReply>();
   let timer: NodeJS.Timeout | null = null;
-  let place = { flights: '', event: -1n };
+  /** The newest event told. */
+  let place = -1n;
+  /** Events told while they were pending: told again when they are not. */
+  const pending = new Set<bigint>();
   let busy = false;
 
   function tell(event: string, data: unknown): void {
@@ -46,19 +53,18 @@ export function registerStream(app: FastifyInstance, options: StreamOptions): vo
     busy = true;
     try {
       tell('status', await options.status.read());
-      const flights = await selectFlightsChangedSince(options.database, place.flights, MOST_ROWS);
-      const last = flights.at(-1);
-      if (last !== undefined) {
-        // Times are whole rows' times: the next round starts just after the newest one seen.
-        place = { ...place, flights: toTimestamp(toMillis(last.updatedAt) + 1) };
-        tell('flights', { flights: flights.map(flightJson) });
+      const events = await selectEventsAfter(database, place, MOST_ROWS);
+      place = events.at(-1)?.eventId ?? place;
+      const settled = await selectSettledEvents(database, [...pending]);
+      for (const { eventId } of settled) pending.delete(eventId);
+      for (const { eventId, state } of events) {
+        if (state === 'PENDING' && pending.size < MOST_ROWS) pending.add(eventId);
       }
-      const events = await selectEventsAfter(options.database, place.event, MOST_ROWS);
-      const newest = events[0];
-      if (newest !== undefined) {
-        place = { ...place, event: newest.eventId };
-        tell('events', { events: events.map(eventJson) });
-      }
+      // Every visible change of a flight has an event: the flights are those of the new events.
+      const flights = await selectFlightsByFlid(database, [...new Set(events.map(({ flid }) => flid))]);
+      if (flights.length > 0) tell('flights', { flights: flights.map(flightJson) });
+      const told = [...events, ...settled];
+      if (told.length > 0) tell('events', { events: told.map(eventJson) });
     } catch (error) {
       tell('trouble', { error: messageOf(error) });
     } finally {
@@ -69,8 +75,8 @@ export function registerStream(app: FastifyInstance, options: StreamOptions): vo
   app.get('/api/v1/stream', { onRequest: options.access.require('viewer') }, async (request, reply) => {
     if (listeners.size >= MOST_LISTENERS) return reply.code(503).send({ error: 'too many listeners' });
     if (listeners.size === 0) {
-      const [newest] = await selectEventsAfter(options.database, -1n, 1);
-      place = { flights: toTimestamp(await databaseNow(options.database)), event: newest?.eventId ?? -1n };
+      place = (await selectNewestEvents(database, 1))[0]?.eventId ?? -1n;
+      pending.clear();
     }
     reply.hijack();
     reply.raw.writeHead(200, {
