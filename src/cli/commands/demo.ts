@@ -1,4 +1,5 @@
 /** `msgx demo`: everything embedded, an airport day playing, the console; Ctrl-C stops cleanly, state survives. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
@@ -57,7 +58,7 @@ async function demo(options: DemoOptions): Promise<void> {
     if (!(await mailbox.isOurs())) await mailbox.init();
     const host = await startHost(resources, log);
     const stop = new AbortController();
-    const playing = playDays(mailbox, rate, stop.signal, log);
+    const playing = playDays(mailbox, await firstDay(options.dir), rate, stop.signal, log);
     print(`console: ${host.server.url}`, 'an airport day is playing; Ctrl-C stops, starting again goes on');
     try {
       await Promise.race([signal, host.ended, playing]);
@@ -70,8 +71,14 @@ async function demo(options: DemoOptions): Promise<void> {
   print('stopped; the state is kept');
 }
 
-/** Plays tomorrow's day from where it was left, then the days after it, until told to stop. */
-async function playDays(mailbox: Mailbox, rate: number, signal: AbortSignal, log: Logger): Promise<void> {
+/** Plays the first day from where it was left, then the days after it, until told to stop. */
+async function playDays(
+  mailbox: Mailbox,
+  first: string,
+  rate: number,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<void> {
   const { simulateDay } = await import('../../simulator/day.ts');
   const { play, skipSteps } = await import('../../simulator/writer.ts');
   const { messageOf } = await import('../../runtime/outage.ts');
@@ -80,8 +87,8 @@ async function playDays(mailbox: Mailbox, rate: number, signal: AbortSignal, log
   let skip = highest;
   let number = 0;
   while (!isStopped(signal)) {
+    const day = Temporal.PlainDate.from(first).add({ days: number }).toString();
     number += 1;
-    const day = Temporal.Now.plainDateISO(ZONE).add({ days: number }).toString();
     const steps = [
       ...simulateDay({
         ...{ seed: 'demo', day, count: COUNT, timeZone: ZONE, airport: 'CTU' },
@@ -98,6 +105,17 @@ async function playDays(mailbox: Mailbox, rate: number, signal: AbortSignal, log
       await sleep(1_000);
     }
   }
+}
+
+/** Tomorrow at the demo's first start: a demo that is started again another day goes on with the same days. */
+async function firstDay(folder: string): Promise<string> {
+  const { readFile, writeFile } = await import('node:fs/promises');
+  const file = join(folder, 'first-day');
+  const known = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (/^\d{4}-\d\d-\d\d$/.test(known)) return known;
+  const tomorrow = Temporal.Now.plainDateISO(ZONE).add({ days: 1 }).toString();
+  await writeFile(file, tomorrow);
+  return tomorrow;
 }
 
 /** A call, because the signal changes while others run. */
