@@ -6,12 +6,14 @@ import { AnchoredClock } from '../../src/runtime/clock.ts';
 import { postgresMissing } from '../kit/postgres.ts';
 import { createInbox, type InboxFixture } from './kit.ts';
 
-/** Deterministic pseudo-random numbers in [0, 1), so that a failure can be run again. */
+/** Deterministic pseudo-random numbers in [0, 1) (mulberry32), so that a failure can be run again. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 

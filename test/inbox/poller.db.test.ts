@@ -119,6 +119,7 @@ describe.skipIf(postgresMissing !== null)('intake', () => {
     );
     await inbox.query('update inbox_cursor set watermark = 0');
     await drain(inbox.poller());
+    await enqueueDirect(inbox.db.database, null, { id: 1n, text: 'text 1', now: START });
     expect(await inbox.enqueued()).toEqual([2n]);
     expect(await inbox.watermark()).toBe(2n);
   });
@@ -313,6 +314,17 @@ describe.skipIf(postgresMissing !== null)('holes', () => {
     await drain(poller);
     expect(await inbox.watermark()).toBe(60n);
     expect(await inbox.holes()).toEqual(['3-3 released', '25-26 released', '47-47 released']);
+  });
+
+  it('known from a look-ahead are in HOLE_SINCE as soon as W stands before them', async () => {
+    const inbox = await createInbox();
+    await fill(inbox, upTo(40, [21]));
+    const poller = inbox.poller({ claimBatch: 10 });
+    await poller.round();
+    expect((await readCursor(inbox.db.database)).holeSince).toBeNull();
+    inbox.clock.advance(100);
+    await poller.round();
+    expect(await readCursor(inbox.db.database)).toMatchObject({ watermark: 20n, holeSince: START });
   });
 
   it('beyond the look-ahead are seen later and wait their own time', async () => {
