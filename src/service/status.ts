@@ -12,6 +12,7 @@ import { selectOpenHoles } from '../store/inbox-hole.ts';
 import { databaseNow, selectLease } from '../store/lease.ts';
 import {
   countDeadSchedules,
+  countDelivered,
   countDone,
   countHoles,
   countMarks,
@@ -20,6 +21,7 @@ import {
   selectHead,
   selectLastTimes,
   selectPauses,
+  type DoneCount,
   type HeadRow,
   type MessageCount,
 } from '../store/status.ts';
@@ -94,10 +96,13 @@ export interface StatusDocument {
     readonly target: string;
     readonly pending: number;
     readonly oldestSeconds: number;
+    /** Events sent and still kept; for schd, flights whose newest state is told. */
+    readonly sent: number;
     readonly dead: number;
   }[];
   readonly backfill: {
     readonly owed: number;
+    readonly confirmed: number;
     readonly abandoned: Readonly<Record<'MISSING_ROW' | 'TRANSIENT_DEADLINE', number>>;
   };
   readonly last: {
@@ -119,13 +124,20 @@ const HOLES_SHOWN = 50;
 /** Age up to which counts of finished messages may be old, ms: they cost a scan. */
 const DONE_CACHE_MS = 5_000;
 
+/** The costly counts and when they were taken, monotonic ms. */
+interface Done {
+  readonly at: number;
+  readonly messages: readonly MessageCount[];
+  readonly delivered: DoneCount;
+}
+
 /** Gathers the status; keeps the costly counts for some seconds. */
 export class StatusReader {
   readonly #config: Config;
   readonly #database: Database;
   readonly #mailbox: Mailbox;
   readonly #live: LiveView | null;
-  #done: { readonly at: number; readonly counts: readonly MessageCount[] } | null = null;
+  #done: Done | null = null;
 
   constructor(config: Config, database: Database, mailbox: Mailbox, live: LiveView | null) {
     this.#config = config;
@@ -170,7 +182,7 @@ export class StatusReader {
       (bounds) => bounds?.max ?? null,
       () => null,
     );
-    const counts = [...unfinished, ...done];
+    const counts = [...unfinished, ...done.messages];
     const held = !lease.expired;
     return {
       airport: this.#config.airport,
@@ -232,15 +244,18 @@ export class StatusReader {
       },
       outbox: outbox.map(({ target, pending, dead, oldest }) => {
         const since = toMillisOrNull(oldest);
+        const sent = target === 'KAFKA:msg' ? done.delivered.sentMsg : done.delivered.sentSchd;
         return {
           target,
           pending,
+          sent,
           dead,
           oldestSeconds: since === null ? 0 : Math.max(0, (now - since) / 1000),
         };
       }),
       backfill: {
         owed: marks.owed,
+        confirmed: done.delivered.confirmedMarks,
         abandoned: { MISSING_ROW: marks.missingRow, TRANSIENT_DEADLINE: marks.transientDeadline },
       },
       last: {
@@ -252,11 +267,12 @@ export class StatusReader {
     };
   }
 
-  async #countDone(): Promise<readonly MessageCount[]> {
-    if (this.#done !== null && performance.now() - this.#done.at < DONE_CACHE_MS) return this.#done.counts;
-    const counts = await countDone(this.#database);
-    this.#done = { at: performance.now(), counts };
-    return counts;
+  async #countDone(): Promise<Done> {
+    if (this.#done !== null && performance.now() - this.#done.at < DONE_CACHE_MS) return this.#done;
+    const messages = await countDone(this.#database);
+    const delivered = await countDelivered(this.#database);
+    this.#done = { at: performance.now(), messages, delivered };
+    return this.#done;
   }
 
   #head(

@@ -23,6 +23,28 @@ const COUNT_DONE = statement(
    where state in ('SUCCEEDED', 'SKIPPED') group by state`,
 );
 
+/** What has been done by delivery and backfill. */
+export interface DoneCount {
+  readonly sentMsg: number;
+  readonly sentSchd: number;
+  readonly confirmedMarks: number;
+}
+
+const COUNT_DELIVERED = statement(
+  'status.delivered',
+  // Scans msg_event_sent and the whole of proc_state: the caller asks seldom.
+  `select
+     (select count(*)::integer from msg_event where state = 'SENT' and target = 'KAFKA:msg') as "sentMsg",
+     (select count(*)::integer from msg_event where state = 'SENT' and target = 'KAFKA:schd') as "sentSchd",
+     (select count(*)::integer from proc_state where backfill_at is not null) as "confirmedMarks"`,
+);
+
+/** Counts of events sent (and kept) and of marks confirmed: a scan, to be cached. */
+export async function countDelivered(db: Queryable): Promise<DoneCount> {
+  const [row] = await db.query<DoneCount>(COUNT_DELIVERED);
+  return row ?? { sentMsg: 0, sentSchd: 0, confirmedMarks: 0 };
+}
+
 /** Counts of what is unfinished or dead: cheap, few rows. */
 export async function countUnfinished(db: Queryable): Promise<readonly MessageCount[]> {
   return db.query<MessageCount>(COUNT_UNFINISHED);
