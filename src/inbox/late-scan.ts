@@ -52,6 +52,8 @@ interface Scan {
 export class LateScan {
   readonly #on: LateScanDependencies;
   #scan: Scan | null = null;
+  /** When the next scan is due; the stored time of the last one decides before the first round. */
+  #dueAt = Number.NEGATIVE_INFINITY;
 
   constructor(dependencies: LateScanDependencies) {
     this.#on = dependencies;
@@ -63,12 +65,10 @@ export class LateScan {
    */
   async round(): Promise<Round> {
     const { database, clock, fence, options } = this.#on;
+    if (this.#scan === null && clock.now() < this.#dueAt) return restUntil(this.#dueAt);
     this.#scan ??= await this.#begin();
     const scan = this.#scan;
-    if (scan === null) {
-      const { scannedAt } = await readCursor(database);
-      return restUntil((scannedAt ?? clock.now()) + options.intervalMs);
-    }
+    if (scan === null) return restUntil(this.#dueAt);
     if (scan.todo.length > 0) {
       scan.todo = await this.#step(scan.todo);
       if (scan.todo.length > 0) return AGAIN;
@@ -76,14 +76,16 @@ export class LateScan {
     this.#scan = null;
     const now = clock.now();
     await database.transaction((tx) => recordScan(tx, now, scan.watermark), { fence: fence() });
-    return restUntil(now + options.intervalMs);
+    this.#dueAt = now + options.intervalMs;
+    return restUntil(this.#dueAt);
   }
 
   async #begin(): Promise<Scan | null> {
     const { database, mailbox, clock, options } = this.#on;
     const cursor = await readCursor(database);
     const now = clock.now();
-    if (cursor.scannedAt !== null && now < cursor.scannedAt + options.intervalMs) return null;
+    this.#dueAt = (cursor.scannedAt ?? Number.NEGATIVE_INFINITY) + options.intervalMs;
+    if (now < this.#dueAt) return null;
     await checkRestartedIds(database, mailbox, cursor.watermark);
     const holes = await selectReleasedHoles(database, now - options.retentionMs, cursor.seed);
     const windowFrom = highest(cursor.seed, cursor.scannedWatermark - BigInt(options.window)) + 1n;

@@ -84,6 +84,8 @@ export class InboxPoller {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #touchedAt = Number.NEGATIVE_INFINITY;
   #readAt: number | null = null;
+  /** Highest mailbox ID seen; a full batch alone would say less than the last look-ahead did. */
+  #highest = 0n;
 
   constructor(dependencies: InboxDependencies) {
     this.#on = dependencies;
@@ -102,7 +104,7 @@ export class InboxPoller {
    * available and LostLease where the fence is no longer current; W is then untouched.
    */
   async round(): Promise<Round> {
-    const { database, mailbox, clock, options, metrics } = this.#on;
+    const { database, mailbox, clock, options } = this.#on;
     const cursor = await readCursor(database);
     const rows = await mailbox.rowsAfter(cursor.watermark, options.claimBatch);
     const full = rows.length >= options.claimBatch;
@@ -110,11 +112,11 @@ export class InboxPoller {
     const readAt = clock.now();
     this.#readAt = readAt;
     const through = observations.at(-1)?.through ?? cursor.watermark;
-    metrics.watermarkLag.set(Number(through - cursor.watermark));
+    if (through > this.#highest) this.#highest = through;
     if (rows.length === 0) {
       await this.#touch(readAt);
       this.#showHole(cursor.holeSince, readAt);
-      metrics.watermark.set(Number(cursor.watermark));
+      this.#showWatermark(cursor.watermark);
       return REST;
     }
     const findings = await this.#judge(cursor.watermark, rows, observations, readAt);
@@ -232,7 +234,7 @@ export class InboxPoller {
       metrics.permanentHoles.inc(Number(released));
       if (moved) onProgress?.({ enqueued, released, watermark });
     }
-    metrics.watermark.set(Number(watermark));
+    this.#showWatermark(watermark);
     this.#showHole(holeSince, now);
   }
 
@@ -252,6 +254,12 @@ export class InboxPoller {
       asynchronous: true,
     });
     this.#touchedAt = now;
+  }
+
+  #showWatermark(watermark: bigint): void {
+    const { metrics } = this.#on;
+    metrics.watermark.set(Number(watermark));
+    metrics.watermarkLag.set(this.#highest > watermark ? Number(this.#highest - watermark) : 0);
   }
 
   #showHole(since: number | null, now: number): void {

@@ -325,6 +325,8 @@ describe.skipIf(postgresMissing !== null)('holes', () => {
     inbox.clock.advance(100);
     await poller.round();
     expect(await readCursor(inbox.db.database)).toMatchObject({ watermark: 20n, holeSince: START });
+    expect((await inbox.metrics.watermarkLag.get()).values[0]?.value).toBe(20);
+    expect((await inbox.metrics.holeAge.get()).values[0]?.value).toBe(0.1);
   });
 
   it('beyond the look-ahead are seen later and wait their own time', async () => {
