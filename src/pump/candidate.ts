@@ -4,9 +4,10 @@
  */
 import type { DecodeOutcome, DecodedMessage, Fault, Header } from '../domain/message.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { Outage } from '../runtime/outage.ts';
+import { Outage, messageOf } from '../runtime/outage.ts';
 import type { Head } from '../store/proc-state.ts';
 import { insertTexts, packLength, packText, selectTexts } from '../store/raw-message.ts';
+import { breather } from './breather.ts';
 import type { PumpContext } from './context.ts';
 
 /** A head and what its text says. */
@@ -41,6 +42,7 @@ export async function readCandidates(
   const second =
     missing.length === 0 ? new Map<bigint, string | null>() : await lookAgain(context, missing, ids[0]);
   const candidates: Candidate[] = [];
+  const breathe = breather();
   for (const head of heads) {
     const kept = texts.get(head.msgId);
     if (kept === undefined && second === null) break;
@@ -52,6 +54,7 @@ export async function readCandidates(
           : judge(context, head, kept.text);
     candidates.push(candidate);
     if (!isTerminal(candidate)) break;
+    await breathe();
   }
   return candidates;
 }
@@ -102,7 +105,8 @@ async function lookAgain(
 }
 
 function judge(context: PumpContext, head: Head, text: string): Candidate {
-  const outcome: DecodeOutcome = context.dialect.decode(text);
+  if (text === '') return { kind: 'malformed', head, header: null, reason: 'raw-missing', detail: null };
+  const outcome = decode(context, text);
   switch (outcome.outcome) {
     case 'decoded':
       return { kind: 'message', head, message: outcome.message };
@@ -115,6 +119,16 @@ function judge(context: PumpContext, head: Head, text: string): Candidate {
         reason: outcome.reason,
         detail: detailOf(outcome.faults),
       };
+  }
+}
+
+/** A dialect is total by contract; a module that breaks it is a reader that failed, which its correction repairs. */
+function decode({ dialect }: PumpContext, text: string): DecodeOutcome {
+  try {
+    return dialect.decode(text);
+  } catch (error) {
+    const fault = { reason: 'codec:reader', message: messageOf(error), line: null, column: null };
+    return { outcome: 'codec-error', reason: fault.reason, faults: [fault], header: null };
   }
 }
 

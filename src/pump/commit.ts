@@ -12,10 +12,11 @@ import type { Queryable } from '../store/database.ts';
 import { insertFlightMessages, type FlightMessage } from '../store/flight-message.ts';
 import { selectFlights, upsertFlights } from '../store/flight.ts';
 import { insertMessageEvents, type NewMessageEvent } from '../store/msg-event.ts';
-import { finishMessages, lockPipeline, type Terminal } from '../store/proc-state.ts';
+import { finishMessages, keepAlive, lockPipeline, type Terminal } from '../store/proc-state.ts';
 import { selectReference, upsertReference, type ReferenceNeed } from '../store/reference.ts';
 import { upsertLatestStates } from '../store/schd-event.ts';
 import { toTimestamp } from '../store/time.ts';
+import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
 import type { PumpContext } from './context.ts';
 import type { Bound } from './identities.ts';
@@ -62,7 +63,7 @@ async function writeBatch(
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
   const touched: FlightMessage[] = [];
-  const finished = batch.map((ready): Finished => {
+  const decideOne = (ready: Ready): Finished => {
     const { candidate, bound } = ready;
     const { msgId } = candidate.head;
     if (candidate.kind === 'malformed') {
@@ -109,7 +110,13 @@ async function writeBatch(
       apply(context, world, message, identity ?? '', msgId, decision, events, touched);
     }
     return { ready, terminal: { ...known, ...outcomeOf(decision) }, decision };
-  });
+  };
+  const finished: Finished[] = [];
+  const breathe = breather(() => keepAlive(tx));
+  for (const ready of batch) {
+    finished.push(decideOne(ready));
+    await breathe();
+  }
   const at = toTimestamp(now);
   await upsertFlights(tx, world.flightsWritten, world.unarchived);
   await insertMessageEvents(tx, events, at);
@@ -166,10 +173,24 @@ function apply(
       eventType: event.type,
       stateVersion: version,
       msgId: id,
-      body: JSON.stringify(messageEventBody(after, event, cause, context.publication)),
+      body: storable(JSON.stringify(messageEventBody(after, event, cause, context.publication))),
     });
   }
   if (decision.reference !== null) world.applyReference(decision.reference);
+}
+
+/** An unescaped `\\u0000` or lone surrogate in JSON text: what jsonb refuses. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
+
+/**
+ * Refuses a value that the flight's row could not hold. The row itself is written once per batch: without this,
+ * a later message that overwrites the value would let its author pass, in a batch but not alone.
+ */
+function storable(body: string): string {
+  if (body.includes('\\u') && UNSTORABLE.test(body)) {
+    throw new Error('a value has a character that PostgreSQL cannot store');
+  }
+  return body;
 }
 
 function outcomeOf(

@@ -24,7 +24,8 @@ export function ruleOf(head: Head, watermark: bigint, maxAttempts: number, now: 
 
 /**
  * The consecutive heads that may be processed together: it ends before the first that the rules hold back and
- * at the byte bound. The first head is always in it where its rule is `process`.
+ * at the byte bound. The first head is always in it where its rule is `process`; one that has failed before is
+ * tried alone, because what is behind it would most likely be read in vain once more.
  */
 export function batchOf(
   heads: readonly Head[],
@@ -43,6 +44,7 @@ export function batchOf(
     bytes += head.bytes;
     if (batch.length > 0 && bytes > batchBytes) break;
     batch.push(head);
+    if (heads[0]?.state === 'FAILED') break;
   }
   return batch;
 }

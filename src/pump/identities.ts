@@ -13,8 +13,25 @@ import type { PumpContext } from './context.ts';
 /** What became of a message's identity. */
 export interface Bound {
   readonly identity: string;
-  /** `duplicate-of:…` where another message owns it; null where it is ours. */
-  readonly duplicate: { readonly reason: string; readonly original: bigint } | null;
+  /** Null where the identity is the message's own. */
+  readonly duplicate: Duplicate | null;
+}
+
+/** That another message owns the identity. */
+export interface Duplicate {
+  /** `duplicate-of:…` */
+  readonly reason: string;
+  readonly original: bigint;
+  readonly contentDiffers: boolean;
+  /** Other content and a newer DTTM: the sender may have restarted its counter. */
+  readonly resetSuspected: boolean;
+}
+
+interface Claim {
+  readonly msgId: bigint;
+  readonly identity: string;
+  readonly contentHash: string;
+  readonly message: DecodedMessage;
 }
 
 /** Binds the identities of all messages of a batch; malformed ones have none. */
@@ -22,7 +39,7 @@ export async function bindBatch(
   context: PumpContext,
   candidates: readonly Candidate[],
 ): Promise<ReadonlyMap<bigint, Bound>> {
-  const claims = candidates.flatMap((candidate) =>
+  const claims = candidates.flatMap((candidate): Claim[] =>
     candidate.kind === 'message'
       ? [
           {
@@ -40,48 +57,51 @@ export async function bindBatch(
     fence,
     asynchronous: true,
   });
-  const bound = new Map<bigint, Bound>();
-  for (const { msgId, identity, contentHash, message } of claims) {
-    const owner = owners.get(identity);
-    if (owner === undefined || owner.msgId === msgId) {
-      bound.set(msgId, { identity, duplicate: null });
-      continue;
-    }
-    const differs = owner.contentHash !== contentHash;
-    bound.set(msgId, {
-      identity,
-      duplicate: { reason: duplicateOf(owner.msgId, differs), original: owner.msgId },
-    });
-    if (differs) await reportDifference(context, msgId, message, owner);
-    if (owner.state === 'DEAD') reportDead(context, msgId, owner);
+  const times = await originalTimes(context, claims, owners);
+  return new Map(claims.map((claim) => [claim.msgId, boundOf(claim, owners.get(claim.msgId), times)]));
+}
+
+function boundOf(claim: Claim, owner: IdentityOwner | undefined, times: ReadonlyMap<bigint, string>): Bound {
+  const { msgId, identity, message } = claim;
+  if (owner === undefined) return { identity, duplicate: null };
+  if (owner.msgId === msgId) return { identity: owner.identity, duplicate: null };
+  const contentDiffers = differs(claim, owner);
+  const original = times.get(owner.msgId);
+  return {
+    identity,
+    duplicate: {
+      reason: duplicateOf(owner.msgId, contentDiffers),
+      original: owner.msgId,
+      contentDiffers,
+      resetSuspected:
+        contentDiffers && original !== undefined && Date.parse(message.header.dttm) > Date.parse(original),
+    },
+  };
+}
+
+function differs({ msgId, contentHash }: Claim, owner: IdentityOwner): boolean {
+  return owner.msgId !== msgId && owner.contentHash !== contentHash;
+}
+
+/** DTTM of the originals of duplicates with other content: from this batch, else from their kept texts. */
+async function originalTimes(
+  { database, dialect }: PumpContext,
+  claims: readonly Claim[],
+  owners: ReadonlyMap<bigint, IdentityOwner>,
+): Promise<ReadonlyMap<bigint, string>> {
+  const wanted = new Set<bigint>();
+  for (const claim of claims) {
+    const owner = owners.get(claim.msgId);
+    if (owner !== undefined && differs(claim, owner)) wanted.add(owner.msgId);
   }
-  return bound;
-}
-
-/** A duplicate whose original is DEAD may be the resend that should have replaced it: an operator must look. */
-function reportDead(context: PumpContext, msgId: bigint, owner: IdentityOwner): void {
-  context.metrics.duplicateOfDead.inc();
-  context.log.warn({ msgId, original: owner.msgId }, 'duplicate of a dead message');
-}
-
-async function reportDifference(
-  context: PumpContext,
-  msgId: bigint,
-  message: DecodedMessage,
-  owner: IdentityOwner,
-): Promise<void> {
-  context.metrics.duplicateMismatch.inc();
-  context.log.warn(
-    { msgId, original: owner.msgId, identity: owner.identity },
-    'duplicate with other content',
-  );
-  const text = (await selectTexts(context.database, [owner.msgId])).get(owner.msgId)?.text ?? null;
-  const original = text === null ? null : context.dialect.decode(text);
-  if (original?.outcome !== 'decoded') return;
-  if (Date.parse(message.header.dttm) <= Date.parse(original.message.header.dttm)) return;
-  context.metrics.seqnReset.inc();
-  context.log.warn(
-    { msgId, original: owner.msgId, identity: owner.identity },
-    'SEQN reset suspected: a newer message with other content under a used identity',
-  );
+  const times = new Map<bigint, string>();
+  if (wanted.size === 0) return times;
+  for (const { msgId, message } of claims) {
+    if (wanted.delete(msgId)) times.set(msgId, message.header.dttm);
+  }
+  for (const [id, { text }] of await selectTexts(database, [...wanted])) {
+    const original = text === null ? null : dialect.decode(text);
+    if (original?.outcome === 'decoded') times.set(id, original.message.header.dttm);
+  }
+  return times;
 }

@@ -3,19 +3,24 @@
  * ends them in one transaction; what does not end is retried at the head and holds the line.
  */
 import pg from 'pg';
-import type { DecodedMessage } from '../domain/message.ts';
+import type { DecodedMessage, Header } from '../domain/message.ts';
+import { kindReason } from '../domain/reasons.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import { exhaustMessage, failMessage, selectHeads, type Failure, type Head } from '../store/proc-state.ts';
 import { isTerminal, readCandidates, type Candidate } from './candidate.ts';
 import { StaleHeads, commitBatch, type Finished, type Ready } from './commit.ts';
 import type { PumpContext } from './context.ts';
+import { reportDuplicates } from './duplicates.ts';
 import { batchOf, ruleOf } from './head.ts';
 import { bindBatch, type Bound } from './identities.ts';
 import { checkTiers, nextAttempt } from './retry.ts';
 import { traceSchedules } from './trace.ts';
 
 type MessageCandidate = Extract<Candidate, { kind: 'message' }>;
+
+/** How a run of heads went; `waits` where the head holds the line or has to be read again. */
+type Tried = { readonly result: 'ended' | 'waits' } | { readonly result: 'failed'; readonly error: unknown };
 
 export class Pump {
   readonly #context: PumpContext;
@@ -51,107 +56,96 @@ export class Pump {
     }
   }
 
+  /** Runs a batch; where something unexpected happens, its messages one by one, so that a failure hits its own. */
   async #process(heads: readonly Head[]): Promise<void> {
-    const ends = this.#context.metrics.processSeconds.startTimer();
-    const candidates = await readCandidates(this.#context, heads);
-    const first = candidates[0];
-    if (first === undefined) return;
-    if (first.kind === 'codec-error') {
-      await this.#fail(first.head, first.header?.type ?? null, first.header?.subtype ?? null, null, {
-        errorClass: 'CODEC_ERROR',
-        reason: first.reason,
-        detail: first.detail,
-      });
-      return;
+    const tried = await this.#try(heads);
+    if (tried.result !== 'failed') return;
+    if (heads.length > 1) {
+      this.#context.log.warn(
+        { error: messageOf(tried.error), messages: heads.length },
+        'batch repeated one by one',
+      );
     }
-    if (isUnsupported(first)) {
-      await this.#processUnsupported(first);
-      return;
-    }
-    // The batch ends before the first message that would not end: it waits until it is the head itself.
-    const prefix = candidates.filter(isTerminal);
-    const bound = await bindBatch(this.#context, prefix);
-    const batch = prefix.flatMap((candidate): Ready[] =>
-      candidate.kind === 'codec-error' ? [] : [{ candidate, bound: bound.get(candidate.head.msgId) ?? null }],
-    );
-    await this.#commit(batch);
-    ends();
-  }
-
-  /** Commits a batch; whatever is unexpected repeats it one by one, so that a failure hits its own message. */
-  async #commit(batch: readonly Ready[]): Promise<void> {
-    const failed = await this.#tryCommit(batch);
-    if (failed === null) return;
-    if (batch.length === 1) {
-      await this.#charge(batch, failed.error);
-      return;
-    }
-    this.#context.log.warn(
-      { error: messageOf(failed.error), messages: batch.length },
-      'batch repeated one by one',
-    );
-    for (const ready of batch) {
-      const single = await this.#tryCommit([ready]);
-      if (single === null) continue;
-      await this.#charge([ready], single.error);
+    for (const head of heads) {
+      const single = heads.length > 1 ? await this.#try([head]) : tried;
+      if (single.result === 'ended') continue;
+      if (single.result === 'failed') await this.#charge(head, single.error);
       return;
     }
   }
 
-  async #tryCommit(batch: readonly Ready[]): Promise<{ readonly error: unknown } | null> {
+  /**
+   * Runs heads, a conflict with another transaction once more. Rethrows what charges nobody and pauses the
+   * station: a lost lease, an outage, and any error with the database silent afterwards.
+   */
+  async #try(heads: readonly Head[]): Promise<Tried> {
     for (let conflicts = 0; ; conflicts++) {
       try {
-        const finished = await commitBatch(this.#context, batch);
-        this.#context.onProgress?.(finished.length);
-        await this.#report(finished);
-        return null;
+        return { result: await this.#run(heads) };
       } catch (error) {
         if (error instanceof LostLease || error instanceof Outage) throw error;
         // Somebody else ended a head: the next tick reads again.
-        if (error instanceof StaleHeads) return null;
+        if (error instanceof StaleHeads) return { result: 'waits' };
         if (conflicts === 0 && isConflict(error)) continue;
-        return { error };
+        if (!(await this.#context.database.probe())) throw new Outage('database', error);
+        return { result: 'failed', error };
       }
     }
   }
 
-  /** Charges one message with an error, unless the database itself is the trouble. */
-  async #charge(batch: readonly Ready[], error: unknown): Promise<void> {
-    const [ready] = batch;
-    if (ready === undefined) return;
-    if (!(await this.#context.database.probe())) throw new Outage('database', error);
-    const { candidate, bound } = ready;
-    const header = candidate.kind === 'message' ? candidate.message.header : candidate.header;
-    this.#context.log.error({ err: error, msgId: candidate.head.msgId }, 'message failed');
-    await this.#fail(candidate.head, header?.type ?? null, header?.subtype ?? null, bound?.identity ?? null, {
-      errorClass: 'INFRA',
-      reason: messageOf(error).slice(0, 500),
-      detail: null,
-    });
+  /** Ends as many of the heads as end together, or charges the first where it does not end. */
+  async #run(heads: readonly Head[]): Promise<'ended' | 'waits'> {
+    const ends = this.#context.metrics.processSeconds.startTimer();
+    const candidates = await readCandidates(this.#context, heads);
+    const [first] = candidates;
+    if (first === undefined) return 'waits';
+    if (first.kind === 'codec-error') {
+      const { reason, detail } = first;
+      await this.#fail(first.head, first.header, null, { errorClass: 'CODEC_ERROR', reason, detail });
+      return 'waits';
+    }
+    // The batch ends before the first message that would not end: it waits until it is the head itself.
+    const prefix = isUnsupported(first) ? [first] : candidates.filter(isTerminal);
+    const bound = await bindBatch(this.#context, prefix);
+    if (isUnsupported(first)) {
+      const own = bound.get(first.head.msgId) ?? null;
+      if (own?.duplicate == null) {
+        const { header } = first.message;
+        const reason = kindReason('unsupported', header);
+        await this.#fail(first.head, header, own, { errorClass: 'UNSUPPORTED', reason, detail: null });
+        return 'waits';
+      }
+    }
+    const batch = prefix.flatMap((candidate): Ready[] =>
+      candidate.kind === 'codec-error' ? [] : [{ candidate, bound: bound.get(candidate.head.msgId) ?? null }],
+    );
+    const finished = await commitBatch(this.#context, batch);
+    ends();
+    this.#context.onProgress?.(finished.length);
+    await this.#report(finished);
+    return 'ended';
   }
 
-  async #processUnsupported(candidate: MessageCandidate): Promise<void> {
-    const { head, message } = candidate;
-    const bound: Bound | undefined = (await bindBatch(this.#context, [candidate])).get(head.msgId);
-    if (bound?.duplicate != null) {
-      await this.#commit([{ candidate, bound }]);
-      return;
-    }
-    const { type, subtype } = message.header;
-    await this.#fail(head, type, subtype, bound?.identity ?? null, {
-      errorClass: 'UNSUPPORTED',
-      reason: `unsupported:${type}/${subtype}`,
+  /** Charges one message with an error that nobody expected. */
+  async #charge(head: Head, error: unknown): Promise<void> {
+    this.#context.log.error({ err: error, msgId: head.msgId }, 'message failed');
+    await this.#fail(head, null, null, {
+      errorClass: 'INFRA',
+      // A NUL would be refused by the database.
+      reason: messageOf(error).replaceAll('\0', '').slice(0, 500),
       detail: null,
     });
   }
 
   async #fail(
     head: Head,
-    type: string | null,
-    styp: string | null,
-    identity: string | null,
+    header: Partial<Header> | null,
+    bound: Bound | null,
     what: Pick<Failure, 'errorClass' | 'reason' | 'detail'>,
   ): Promise<void> {
+    const type = header?.type ?? null;
+    const styp = header?.subtype ?? null;
+    const identity = bound?.identity ?? null;
     const { database, fence, clock, retry, dialect, log } = this.#context;
     const attempt = head.attempts + 1;
     const nextAttemptAt = nextAttempt(retry, what.errorClass, attempt, clock.now());
@@ -170,6 +164,7 @@ export class Pump {
       { fence },
     );
     if (ended === null) return;
+    this.#context.onProgress?.(1);
     metrics.messages.inc({ type: ended.type ?? 'NONE', styp: ended.styp ?? 'NONE', outcome: 'DEAD' });
     log.error({ msgId: head.msgId, ...ended, attempts: head.attempts }, 'message dead: attempts exhausted');
   }
@@ -190,6 +185,7 @@ export class Pump {
       }
       if (ready.candidate.kind === 'message') this.#reportUnknown(msgId, ready.candidate.message);
     }
+    await reportDuplicates(this.#context, finished);
     await traceSchedules(this.#context, finished);
   }
 

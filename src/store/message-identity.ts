@@ -9,45 +9,43 @@ export interface IdentityClaim {
   readonly contentHash: string;
 }
 
-/** The message that owns an identity claimed by another one. */
+/** A binding that was there before a claim. */
 export interface IdentityOwner {
   readonly identity: string;
   readonly msgId: bigint;
   readonly contentHash: string;
-  /** Its state, archived or not; null where it is not known. */
-  readonly state: string | null;
 }
 
 const BIND = statement(
   'identity.bind',
-  // Primary key of message_identity. Smallest MSG_ID first: of two claims in one batch the earlier message wins.
+  // Both unique indexes of message_identity: a message keeps the identity it once had, also where a corrected
+  // profile now reads another. Smallest MSG_ID first: of two claims in one batch the earlier message wins.
   `insert into message_identity (identity_key, msg_id, content_hash)
    select identity_key, msg_id, decode(content_hash, 'hex')
    from unnest($1::text[], $2::bigint[], $3::text[]) as claims (identity_key, msg_id, content_hash)
    order by msg_id
-   on conflict (identity_key) do nothing
+   on conflict do nothing
    returning msg_id as "msgId"`,
 );
 
 const OWNERS = statement(
   'identity.owners',
-  // Primary keys of message_identity, proc_state and proc_state_hst.
-  `select i.identity_key as identity, i.msg_id as "msgId", encode(i.content_hash, 'hex') as "contentHash",
-     coalesce(p.state, h.state) as state
-   from message_identity i
-   left join proc_state p on p.msg_id = i.msg_id
-   left join proc_state_hst h on h.msg_id = i.msg_id
-   where i.identity_key = any ($1::text[])`,
+  // Primary key and unique index of message_identity.
+  `select identity_key as identity, msg_id as "msgId", encode(content_hash, 'hex') as "contentHash"
+   from message_identity where identity_key = any ($1::text[])
+   union
+   select identity_key, msg_id, encode(content_hash, 'hex') from message_identity where msg_id = any ($2::bigint[])`,
 );
 
 /**
- * Binds what is free and gives the owners of the rest, the claimant itself where it had bound before ("mine
- * already": a retry is never its own duplicate). Belongs in a transaction of its own, before the business one.
+ * Binds what is free and gives, by claimant, the binding that decides each of the other claims: the claimant's
+ * own where it had bound before ("mine already": a retry is never its own duplicate), possibly under the identity
+ * it had then, else that of the message it duplicates. Belongs in a transaction of its own, before the business one.
  */
 export async function bindIdentities(
   tx: Queryable,
   claims: readonly IdentityClaim[],
-): Promise<ReadonlyMap<string, IdentityOwner>> {
+): Promise<ReadonlyMap<bigint, IdentityOwner>> {
   if (claims.length === 0) return new Map();
   const bound = await tx.query<{ msgId: bigint }>(BIND, [
     claims.map(({ identity }) => identity),
@@ -56,7 +54,18 @@ export async function bindIdentities(
   ]);
   if (bound.length === claims.length) return new Map();
   const free = new Set(bound.map(({ msgId }) => msgId));
-  const taken = claims.filter(({ msgId }) => !free.has(msgId)).map(({ identity }) => identity);
-  const owners = await tx.query<IdentityOwner>(OWNERS, [taken]);
-  return new Map(owners.map((owner) => [owner.identity, owner]));
+  const taken = claims.filter(({ msgId }) => !free.has(msgId));
+  const owners = await tx.query<IdentityOwner>(OWNERS, [
+    taken.map(({ identity }) => identity),
+    taken.map(({ msgId }) => msgId),
+  ]);
+  const byIdentity = new Map(owners.map((owner) => [owner.identity, owner]));
+  const byMessage = new Map(owners.map((owner) => [owner.msgId, owner]));
+  return new Map(
+    taken.map(({ msgId, identity }) => {
+      const owner = byMessage.get(msgId) ?? byIdentity.get(identity);
+      if (owner === undefined) throw new Error(`the identity of message ${msgId.toString()} was not bound`);
+      return [msgId, owner] as const;
+    }),
+  );
 }

@@ -1,6 +1,8 @@
 /** The processing records as the pump works on them (seed §1 PROC_STATE, §5). */
+import pg from 'pg';
 import type { ErrorClass } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { Outage } from '../runtime/outage.ts';
 import { statement, type Queryable } from './database.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 
@@ -26,10 +28,12 @@ interface HeadRow {
 
 const SELECT_HEADS = statement(
   'procState.heads',
-  // proc_state_unfinished from its first entry; raw_message by primary key. W comes along in the same snapshot.
+  // proc_state_unfinished from its first entry; raw_message by primary key, as a subselect, because a generic plan
+  // does not know the limit and would rather hash the whole table. W comes along in the same snapshot.
   `select p.msg_id as "msgId", p.state, p.attempts, p.next_attempt_at as "nextAttemptAt",
-     coalesce(r.bytes, 0)::bigint as bytes, (select watermark from inbox_cursor) as watermark
-   from proc_state p left join raw_message r on r.msg_id = p.msg_id
+     coalesce((select r.bytes from raw_message r where r.msg_id = p.msg_id), 0)::bigint as bytes,
+     (select watermark from inbox_cursor) as watermark
+   from proc_state p
    where p.state in ('PENDING', 'FAILED') order by p.msg_id limit $1`,
 );
 
@@ -51,6 +55,11 @@ export async function selectHeads(
   };
 }
 
+/** The mark is owed from now on (seed §5.2): not in shadow, nor for a replayed row whose mark is settled. */
+const isOwed = (now: string) =>
+  `case when p.shadow or p.backfill_at is not null or p.backfill_abandoned_at is not null then null
+       else ${now}::timestamptz end`;
+
 /** How a message ended. */
 export interface Terminal {
   readonly msgId: bigint;
@@ -67,7 +76,7 @@ export interface Terminal {
 
 const FINISH = statement(
   'procState.finish',
-  // Primary key. terminal_seq ascends in the order given; the mark is owed from now on (seed §5.2), never in shadow.
+  // Primary key. terminal_seq ascends in the order given.
   `update proc_state p set
      type = coalesce(u.type, p.type), styp = coalesce(u.styp, p.styp),
      identity_key = coalesce(p.identity_key, u.identity_key),
@@ -76,7 +85,7 @@ const FINISH = statement(
      reason = case when u.state <> 'DEAD' then u.reason end,
      detail = u.detail::jsonb, profile_hash = $9, next_attempt_at = null,
      terminal_at = $10::timestamptz, terminal_seq = u.seq,
-     backfill_next_at = case when p.shadow then null else $10::timestamptz end
+     backfill_next_at = ${isOwed('$10')}
    from (
      select listed.*, nextval('terminal_seq') as seq from (
        select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
@@ -152,9 +161,9 @@ export async function failMessage(tx: Queryable, failure: Failure, profileHash: 
 const EXHAUST = statement(
   'procState.exhaust',
   // Primary key. One statement: terminal state and the owed mark together (seed §5.1 rule 3); last_error stays.
-  `update proc_state set state = 'DEAD', error_class = 'EXHAUSTED', next_attempt_at = null,
+  `update proc_state p set state = 'DEAD', error_class = 'EXHAUSTED', next_attempt_at = null,
      terminal_at = $3::timestamptz, terminal_seq = nextval('terminal_seq'),
-     backfill_next_at = case when shadow then null else $3::timestamptz end
+     backfill_next_at = ${isOwed('$3')}
    where msg_id = $1 and state = 'FAILED' and attempts >= $2
    returning type, styp`,
 );
@@ -174,9 +183,43 @@ export async function exhaustMessage(
   return rows[0] ?? null;
 }
 
+const SELECT_DEAD = statement(
+  'procState.deadAmong',
+  // Primary keys of both tables.
+  `select msg_id as "msgId" from proc_state where msg_id = any ($1::bigint[]) and state = 'DEAD'
+   union all
+   select msg_id from proc_state_hst where msg_id = any ($1::bigint[]) and state = 'DEAD'`,
+);
+
+/** Those of the messages that are DEAD, archived or not. */
+export async function selectDeadAmong(db: Queryable, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+  if (ids.length === 0) return new Set();
+  return new Set((await db.query<{ msgId: bigint }>(SELECT_DEAD, [ids])).map(({ msgId }) => msgId));
+}
+
 const LOCK = statement('procState.lock', `select 1 from pipeline_lock for update`);
 
-/** Takes the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. */
+/** query_canceled by the statement's deadline, lock_not_available. */
+const WAITED_TOO_LONG = new Set(['57014', '55P03']);
+
+/**
+ * Takes the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws
+ * Outage where it cannot be had before the statement's deadline: that is no message's failure.
+ */
 export async function lockPipeline(tx: Queryable): Promise<void> {
-  await tx.query(LOCK);
+  try {
+    await tx.query(LOCK);
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '')) {
+      throw new Outage('database', error);
+    }
+    throw error;
+  }
+}
+
+const KEEP_ALIVE = statement('procState.keepAlive', `select 1`);
+
+/** Says something on an open transaction, so that the server does not end it as idle during long work. */
+export async function keepAlive(tx: Queryable): Promise<void> {
+  await tx.query(KEEP_ALIVE);
 }

@@ -1,0 +1,151 @@
+/** A system's outage is not a message's failure (decisions.md). */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LostLease, Outage } from '../../src/runtime/outage.ts';
+import { ignored, operation, record, scalar, schedule } from '../kit/json-dialect.ts';
+import { emptyTables, intake } from '../kit/intake.ts';
+import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
+import { createPump } from '../kit/pump.ts';
+import { readOutcome } from '../kit/rows.ts';
+
+describe.skipIf(postgresMissing !== null)('outages', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  beforeEach(async () => emptyTables(db));
+
+  const attempts = async () => (await readOutcome(db)).messages.map((row) => [row['state'], row['attempts']]);
+  const untouched = [
+    ['PENDING', 0],
+    ['PENDING', 0],
+  ];
+
+  /** Ends the pump's sessions when it runs this statement; `times` runs are hit. */
+  function killAt(statement: string, times: number): () => void {
+    const transaction = db.database.transaction.bind(db.database);
+    let left = times;
+    db.database.transaction = (work, options) =>
+      transaction(
+        (tx) =>
+          work({
+            query: async (...args) => {
+              if (args[0].name === statement && left > 0) {
+                left -= 1;
+                await db.client.query(
+                  `select pg_terminate_backend(pid) from pg_stat_activity
+                   where datname = current_database() and pid <> pg_backend_pid()`,
+                );
+              }
+              return tx.query(...args);
+            },
+          }),
+        options,
+      );
+    return () => {
+      db.database.transaction = transaction;
+    };
+  }
+
+  it.each(['identity.bind', 'flight.upsert', 'procState.finish'])(
+    'charges nothing where the sessions end at %s, and goes on afterwards',
+    async (statement) => {
+      await intake(db, [schedule(1, [record('700001')]), operation(2, '700001', [scalar('terminal', 'T1')])]);
+      const pump = createPump(db);
+      const restore = killAt(statement, 1);
+      try {
+        await expect(pump.tick()).rejects.toBeInstanceOf(Outage);
+        expect(await attempts()).toEqual(untouched);
+        expect((await readOutcome(db)).flights).toEqual([]);
+        await pump.drain();
+      } finally {
+        restore();
+      }
+      const { messages, events, flights } = await readOutcome(db);
+      expect(messages.map((row) => [row['state'], row['reason']])).toEqual([
+        ['SUCCEEDED', null],
+        ['SUCCEEDED', null],
+      ]);
+      expect(events).toHaveLength(2);
+      expect(flights).toMatchObject([{ version: 2 }]);
+    },
+  );
+
+  it('charges nothing where the mailbox is away for the second look at a missing text', async () => {
+    await intake(db, [ignored(1), null, ignored(3)]);
+    let away = true;
+    const pump = createPump(db, {
+      mailbox: {
+        texts: async () => {
+          if (away) throw new Outage('mailbox', new Error('refused'));
+          return new Map();
+        },
+      },
+    });
+    // What is before it ends all the same.
+    await pump.tick();
+    expect(await attempts()).toEqual([
+      ['SKIPPED', 0],
+      ['PENDING', 0],
+      ['PENDING', 0],
+    ]);
+    await expect(pump.tick()).rejects.toBeInstanceOf(Outage);
+    expect((await attempts()).at(1)).toEqual(['PENDING', 0]);
+    away = false;
+    await pump.drain();
+    expect(await attempts()).toEqual([
+      ['SKIPPED', 0],
+      ['DEAD', 0],
+      ['SKIPPED', 0],
+    ]);
+  });
+
+  it('writes nothing under an epoch that has passed', async () => {
+    await intake(db, [ignored(1), ignored(2)]);
+    const { rows } = await db.client.query<{ epoch: string }>('select epoch from lease');
+    const pump = createPump(db, { fence: { epoch: BigInt(rows[0]?.epoch ?? '0') + 1n } });
+    await expect(pump.tick()).rejects.toBeInstanceOf(LostLease);
+    expect(await attempts()).toEqual(untouched);
+    expect((await readOutcome(db)).identities).toEqual([]);
+  });
+
+  it('waits for the cleaner that holds the pipeline lock', async () => {
+    await intake(db, [ignored(1), ignored(2)]);
+    await db.client.query('begin');
+    await db.client.query('select 1 from pipeline_lock for update');
+    const ticking = createPump(db).tick();
+    await expect
+      .poll(async () => {
+        const { rows } = await db.client.query(`select 1 from pg_locks where not granted`);
+        return rows.length;
+      })
+      .toBeGreaterThan(0);
+    expect(await attempts()).toEqual(untouched);
+    await db.client.query('commit');
+    await ticking;
+    expect((await attempts()).map(([state]) => state)).toEqual(['SKIPPED', 'SKIPPED']);
+  });
+
+  it('repeats a batch once that another transaction was in the way of, without a charge', async () => {
+    await intake(db, [schedule(1, [record('700001')]), ignored(2)]);
+    await db.client.query(`create function collide() returns trigger language plpgsql as $$
+      begin
+        if nextval('collisions') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
+        return new;
+      end $$`);
+    await db.client.query(`create sequence collisions;
+      create trigger collide before insert on flight_schd for each row execute function collide()`);
+    try {
+      const pump = createPump(db);
+      await pump.tick();
+      expect(pump.progress()).toBe(2);
+      expect(await attempts()).toEqual([
+        ['SUCCEEDED', 0],
+        ['SKIPPED', 0],
+      ]);
+    } finally {
+      await db.client.query(
+        'drop trigger collide on flight_schd; drop function collide; drop sequence collisions',
+      );
+    }
+  });
+});

@@ -1,0 +1,238 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  breaking,
+  MALFORMED,
+  ignored,
+  operation,
+  record,
+  scalar,
+  schedule,
+  unreadable,
+  unsupported,
+} from '../kit/json-dialect.ts';
+import { emptyTables, intake } from '../kit/intake.ts';
+import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
+import { createPump, metricValue, START, TIERS } from '../kit/pump.ts';
+
+/** Breaks the business transaction of its own message: PostgreSQL has no NUL in jsonb. */
+const poison = (sequence: number, flid = '700001') =>
+  operation(sequence, flid, [scalar('remark', 'a\u0000b')]);
+
+describe.skipIf(postgresMissing !== null)('tick rules and retries', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  beforeEach(async () => emptyTables(db));
+
+  const row = async (id: bigint | number) => {
+    const { rows } = await db.client.query<Record<string, unknown>>(
+      `select state, attempts, error_class, last_error, reason, next_attempt_at, terminal_at, terminal_seq,
+         backfill_next_at, type, styp, identity_key, profile_hash, detail, shadow from proc_state where msg_id = $1`,
+      [id.toString()],
+    );
+    return rows[0];
+  };
+  const states = async () => {
+    const { rows } = await db.client.query<{ state: string }>('select state from proc_state order by msg_id');
+    return rows.map(({ state }) => state);
+  };
+
+  it('rests on an empty queue', async () => {
+    expect(await createPump(db).tick()).toEqual({ next: 'wait', until: null });
+  });
+
+  it('leaves a head above W alone and warns once for each W', async () => {
+    const pump = createPump(db);
+    await intake(db, [ignored(1)], { from: 5n, moveWatermark: false });
+    expect(await pump.tick()).toEqual({ next: 'wait', until: null });
+    await pump.tick();
+    expect(pump.log.filter(({ message }) => message.includes('above the watermark'))).toHaveLength(1);
+    await db.client.query('update inbox_cursor set watermark = 4');
+    await pump.tick();
+    expect(pump.log.filter(({ message }) => message.includes('above the watermark'))).toHaveLength(2);
+    expect(await states()).toEqual(['PENDING']);
+    await db.client.query('update inbox_cursor set watermark = 5');
+    await pump.drain();
+    expect(await states()).toEqual(['SKIPPED']);
+  });
+
+  it('takes of a batch only what is at or below W', async () => {
+    const pump = createPump(db);
+    await intake(db, [ignored(1), ignored(2)]);
+    await intake(db, [ignored(3)], { from: 9n, moveWatermark: false });
+    await pump.drain();
+    expect(await states()).toEqual(['SKIPPED', 'SKIPPED', 'PENDING']);
+  });
+
+  it('retries a CODEC_ERROR by the capability tiers, then ends it EXHAUSTED with its last error', async () => {
+    const pump = createPump(db, {
+      retry: { ...TIERS, capabilityBackoffMs: [1_000, 2_000, 3_000, 4_000] },
+    });
+    const [bad, good] = await intake(db, [
+      unreadable('unknown-format:ESTM', { type: 'FLOP', subtype: 'ESTM' }),
+      ignored(2),
+    ]);
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      expect(await pump.tick()).toEqual({ next: 'now' });
+      expect(await row(bad!)).toMatchObject({
+        state: 'FAILED',
+        attempts: attempt,
+        error_class: 'CODEC_ERROR',
+        last_error: 'unknown-format:ESTM',
+        reason: null,
+        type: 'FLOP',
+        styp: 'ESTM',
+        identity_key: null,
+        profile_hash: 'json-1',
+        terminal_at: null,
+        backfill_next_at: null,
+      });
+      expect(await states()).toEqual(['FAILED', 'PENDING']);
+      if (attempt === 5) break;
+      const round = await pump.tick();
+      if (round.next !== 'wait' || round.until === null) throw new Error('it should wait');
+      waits.push(round.until - pump.clock.now());
+      pump.clock.advance(round.until - pump.clock.now() - 1);
+      expect(await pump.tick()).toMatchObject({ next: 'wait' });
+      pump.clock.advance(1);
+    }
+    expect(waits).toEqual([1_000, 2_000, 3_000, 4_000]);
+    expect(await pump.tick()).toEqual({ next: 'now' });
+    expect(await row(bad!)).toMatchObject({
+      state: 'DEAD',
+      attempts: 5,
+      error_class: 'EXHAUSTED',
+      last_error: 'unknown-format:ESTM',
+      next_attempt_at: null,
+      detail: { faults: [{ reason: 'unknown-format:ESTM', line: 1, column: 2 }] },
+    });
+    expect((await row(bad!))?.['backfill_next_at']).toEqual(new Date(pump.clock.now()));
+    await pump.drain();
+    expect(await row(good!)).toMatchObject({ state: 'SKIPPED' });
+    expect(await metricValue(pump.metrics.messages, { outcome: 'DEAD', type: 'FLOP' })).toBe(1);
+  });
+
+  it('counts a reader that throws as CODEC_ERROR of its message', async () => {
+    const pump = createPump(db);
+    const [bad] = await intake(db, [breaking()]);
+    await pump.tick();
+    expect(await row(bad!)).toMatchObject({
+      state: 'FAILED',
+      error_class: 'CODEC_ERROR',
+      last_error: 'codec:reader',
+    });
+  });
+
+  it('binds the identity of an unsupported message, so that its resend is a duplicate', async () => {
+    const pump = createPump(db);
+    const [first, second] = await intake(db, [unsupported(1), unsupported(1)]);
+    await pump.tick();
+    expect(await row(first!)).toMatchObject({
+      state: 'FAILED',
+      error_class: 'UNSUPPORTED',
+      last_error: 'unsupported:SCHS/DNLD',
+      identity_key: 'AODB|SCHS|DNLD|1|2026-03-14',
+    });
+    await pump.drain();
+    expect(await row(first!)).toMatchObject({ state: 'DEAD', error_class: 'EXHAUSTED', attempts: 5 });
+    expect(await row(second!)).toMatchObject({ state: 'SKIPPED', reason: `duplicate-of:${String(first)}` });
+    expect(await metricValue(pump.metrics.duplicateOfDead)).toBe(1);
+    expect(pump.clock.now() - START).toBe(4_000);
+  });
+
+  it('charges what breaks a batch to its own message and lets the others of the batch end', async () => {
+    const pump = createPump(db);
+    const ids = await intake(db, [
+      schedule(1, [record('700001')]),
+      operation(2, '700001', [scalar('terminal', 'T1')]),
+      poison(3),
+      operation(4, '700001', [scalar('terminal', 'T2')]),
+    ]);
+    await pump.tick();
+    expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'FAILED', 'PENDING']);
+    expect(await row(ids[2]!)).toMatchObject({ attempts: 1, error_class: 'INFRA', terminal_at: null });
+    await pump.drain();
+    expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'DEAD', 'SUCCEEDED']);
+    expect(await row(ids[2]!)).toMatchObject({ attempts: 5, error_class: 'EXHAUSTED' });
+    // No longer than its tiers: 1 s, 5 s, 30 s, 2 min.
+    expect(pump.clock.now() - START).toBe(156_000);
+    expect(pump.progress()).toBe(4);
+  });
+
+  it('persists the backoff before the next try: another pump on the same rows waits as well', async () => {
+    await intake(db, [schedule(1, [record('700001')]), poison(2)]);
+    await createPump(db).tick();
+    expect(await states()).toEqual(['SUCCEEDED', 'FAILED']);
+    const restarted = createPump(db);
+    expect(await restarted.tick()).toEqual({ next: 'wait', until: START + 1_000 });
+  });
+
+  it('ends a message without text raw-missing after a second look, and keeps a text found then', async () => {
+    const asked: bigint[] = [];
+    const ids = await intake(db, [ignored(1), null, null, ignored(4)]);
+    const pump = createPump(db, {
+      mailbox: {
+        texts: async (wanted) => {
+          asked.push(...wanted);
+          return new Map(wanted.includes(ids[2]!) ? [[ids[2]!, ignored(3)]] : []);
+        },
+      },
+    });
+    await pump.drain();
+    expect(asked).toEqual([ids[1], ids[2]]);
+    expect(await row(ids[1]!)).toMatchObject({
+      state: 'DEAD',
+      error_class: 'MALFORMED',
+      last_error: 'raw-missing',
+      reason: null,
+    });
+    expect(await row(ids[2]!)).toMatchObject({ state: 'SKIPPED', reason: 'ignored:LDM/NONE' });
+    const { rows } = await db.client.query('select 1 from raw_message where msg_id = $1', [String(ids[2])]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('ends texts that are too large or malformed at once, without an identity', async () => {
+    const pump = createPump(db);
+    const ids = await intake(db, [9_000_000, MALFORMED]);
+    expect(await pump.drain()).toBe(2);
+    expect(await row(ids[0]!)).toMatchObject({
+      state: 'DEAD',
+      error_class: 'MALFORMED',
+      last_error: 'too-large',
+    });
+    expect(await row(ids[1]!)).toMatchObject({
+      state: 'DEAD',
+      error_class: 'MALFORMED',
+      last_error: 'not-well-formed',
+      attempts: 0,
+      identity_key: null,
+    });
+    const { rows } = await db.client.query('select 1 from message_identity');
+    expect(rows).toHaveLength(0);
+  });
+
+  it('owes no mark in shadow mode, nor for a replayed row that is marked already', async () => {
+    await intake(db, [ignored(1)], { shadow: true });
+    await createPump(db).drain();
+    expect(await row(1)).toMatchObject({ state: 'SKIPPED', shadow: true, backfill_next_at: null });
+    await intake(db, [ignored(2)]);
+    await db.client.query('update proc_state set backfill_at = now(), replayed = true where msg_id = 2');
+    await createPump(db).drain();
+    expect(await row(2)).toMatchObject({ state: 'SKIPPED', shadow: false, backfill_next_at: null });
+  });
+
+  it('bounds a batch by rows and by bytes, one message at least', async () => {
+    await intake(db, [ignored(1), ignored(2), ignored(3), ignored(4), ignored(5)]);
+    const byRows = createPump(db, { commitBatch: 2 });
+    await byRows.tick();
+    expect(byRows.progress()).toBe(2);
+    const byBytes = createPump(db, { batchBytes: ignored(3).length * 2 });
+    await byBytes.tick();
+    expect(byBytes.progress()).toBe(2);
+    const tiny = createPump(db, { batchBytes: 1 });
+    await tiny.tick();
+    expect(tiny.progress()).toBe(1);
+  });
+});
