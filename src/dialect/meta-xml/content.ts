@@ -1,5 +1,5 @@
 /** What the whole content of elements becomes: the hash of a payload, the JSON of a reference record. */
-import { hash } from 'node:crypto';
+import { createHash, hash, type Hash } from 'node:crypto';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { XmlElement } from './reader.ts';
 
@@ -10,22 +10,43 @@ import type { XmlElement } from './reader.ts';
  * payloads never share one form.
  */
 export function contentHash(root: XmlElement, meta: string): string {
-  const parts: string[] = [];
-  for (const child of root.children) if (child.name !== meta) write(child, parts);
-  return hash('sha256', parts.join(''));
+  const canonical = new CanonicalForm();
+  for (const child of root.children) if (child.name !== meta) write(child, canonical);
+  return canonical.digest();
 }
 
-function write(element: XmlElement, parts: string[]): void {
-  parts.push('\u0001', element.name);
+/** Pieces kept before they are hashed: a usual message stays below and is hashed in one call. */
+const PIECES = 4096;
+
+class CanonicalForm {
+  #pieces: string[] = [];
+  #hash: Hash | null = null;
+
+  add(...pieces: readonly string[]): void {
+    this.#pieces.push(...pieces);
+    if (this.#pieces.length < PIECES) return;
+    this.#hash ??= createHash('sha256');
+    this.#hash.update(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+
+  digest(): string {
+    const rest = this.#pieces.join('');
+    return this.#hash === null ? hash('sha256', rest) : this.#hash.update(rest).digest('hex');
+  }
+}
+
+function write(element: XmlElement, canonical: CanonicalForm): void {
+  canonical.add('\u0001', element.name);
   if (element.attributes.length > 0) {
     const sorted = element.attributes.toSorted(([left], [right]) =>
       left < right ? -1 : left > right ? 1 : 0,
     );
-    for (const [name, value] of sorted) parts.push('\u0002', name, '\u0003', value);
+    for (const [name, value] of sorted) canonical.add('\u0002', name, '\u0003', value);
   }
-  if (element.text !== '') parts.push('\u0004', element.text);
-  for (const child of element.children) write(child, parts);
-  parts.push('\u0005');
+  if (element.text !== '') canonical.add('\u0004', element.text);
+  for (const child of element.children) write(child, canonical);
+  canonical.add('\u0005');
 }
 
 /**

@@ -59,6 +59,7 @@ class RecordReader {
   readonly #scalars = new Map<ScalarPath, FieldValue>();
   readonly #lists = new Map<ListName, PlacedEntry[]>();
   readonly #patches: Write[] = [];
+  #names: ReadonlySet<string> | null = null;
   #flid: Flid | null = null;
   #unmatchedStands = 0;
 
@@ -140,7 +141,7 @@ class RecordReader {
 
   #list(element: XmlElement, meaning: Meaning<'list'>): void {
     const { unless } = meaning;
-    if (unless !== null && this.#record.children.some((other) => other.name === unless)) return;
+    if (unless !== null && this.#has(unless)) return;
     let entries = this.#lists.get(meaning.collection);
     if (entries === undefined) this.#lists.set(meaning.collection, (entries = []));
     const values = this.#leaves.parts(element, meaning.parts, this.#path);
@@ -151,6 +152,12 @@ class RecordReader {
       sequence: typeof sequence === 'number' ? sequence : null,
       entry: entryOf(meaning.shape, values),
     });
+  }
+
+  /** Looked up once per record: a hostile one may ask for each of a million elements. */
+  #has(name: string): boolean {
+    this.#names ??= new Set(this.#record.children.map((child) => child.name));
+    return this.#names.has(name);
   }
 
   #delay(element: XmlElement, meaning: Meaning<'delay'>): void {

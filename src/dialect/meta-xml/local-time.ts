@@ -3,7 +3,8 @@
  * ambiguous takes the earlier offset; one that it skips, or a day that the calendar lacks, is refused.
  *
  * Temporal says when a zone's clocks change, once per year; everything after that is arithmetic on a cached
- * table, because asking Temporal for each value would cost more than all the rest of decoding.
+ * table, because asking Temporal for each value would cost more than all the rest of decoding. `Date` is used
+ * as a UTC calendar only: the process's own zone has no say.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { WrittenTime } from './time-format.ts';
@@ -12,6 +13,12 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** No zone is further than this from UTC; so far around a local day its clock changes matter. */
 const REACH_MS = 2 * DAY_MS;
+/** Before the first year zones have local mean time (the earliest change on record is of 1835); after the last, rules. */
+const FIRST_YEAR_ASKED = 1800;
+const LAST_YEAR_ASKED = 2499;
+/** The Gregorian calendar repeats itself after so many years, which are so many days. */
+const CYCLE_YEARS = 400;
+const CYCLE_DAYS = 146_097;
 /** Days kept; a schedule names two or three, a backlog a few dozen. */
 const DAY_CACHE_LIMIT = 4096;
 
@@ -91,14 +98,15 @@ export class LocalTimes {
   #makeDay(year: number, month: number, day: number): LocalDay | null {
     // ISO 8601 writes years 1 to 9999 with four digits; PostgreSQL has no year 0.
     if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1) return null;
-    const date = Temporal.PlainDate.from({ year, month, day });
-    // `constrain` moves an impossible day back to the end of the month; it is refused instead.
-    if (date.day !== day) return null;
-    const midnight = Temporal.PlainDate.from('1970-01-01').until(date).days * DAY_MS;
+    const date = new Date(0);
+    date.setUTCFullYear(year, month - 1, day);
+    // A day that the month lacks has rolled over into the next one.
+    if (date.getUTCDate() !== day) return null;
+    const midnight = date.getTime();
     const near = spansBetween(this.#spans(year), midnight - REACH_MS, midnight + REACH_MS);
     const [only, ...others] = near;
     const offset = only !== undefined && others.length === 0 ? offsetText(only.offsetMs) : null;
-    return { date: date.toString(), midnight, offset };
+    return { date: date.toISOString().slice(0, 10), midnight, offset };
   }
 
   /** The offset of a time on a day near a clock change; null where the change skips it. */
@@ -114,13 +122,34 @@ export class LocalTimes {
     return null;
   }
 
-  /** The spans that touch a year, its neighbouring days included, ascending. */
+  /**
+   * The spans that touch a year, its neighbouring days included, ascending. Only the years in which zones
+   * have a history of their own are asked for, so that a text full of far dates costs no more than any other.
+   */
   #spans(year: number): readonly Span[] {
     const known = this.#years.get(year);
     if (known !== undefined) return known;
-    const january = Temporal.PlainDateTime.from({ year, month: 1, day: 1 }).toZonedDateTime('UTC');
-    const from = january.subtract({ days: 4 }).withTimeZone(this.#zone);
-    const until = january.add({ years: 1, days: 4 }).epochMilliseconds;
+    let spans: readonly Span[];
+    if (year > LAST_YEAR_ASKED) {
+      // Far in the future a zone has rules only, and the calendar repeats itself, weekdays included.
+      const cycles = Math.ceil((year - LAST_YEAR_ASKED) / CYCLE_YEARS);
+      spans = this.#spans(year - cycles * CYCLE_YEARS).map((span) => ({
+        ...span,
+        start: span.start + cycles * CYCLE_DAYS * DAY_MS,
+      }));
+    } else if (year < FIRST_YEAR_ASKED) {
+      // No zone kept anything but its local mean time.
+      spans = [{ start: -Infinity, offsetMs: offsetMs(this.#startOf(FIRST_YEAR_ASKED - 1)) }];
+    } else {
+      spans = this.#askedSpans(year);
+    }
+    this.#years.set(year, spans);
+    return spans;
+  }
+
+  #askedSpans(year: number): readonly Span[] {
+    const from = this.#startOf(year);
+    const until = this.#startOf(year + 1).add({ days: 8 }).epochMilliseconds;
     const spans: Span[] = [{ start: -Infinity, offsetMs: offsetMs(from) }];
     for (
       let change = from.getTimeZoneTransition('next');
@@ -129,8 +158,13 @@ export class LocalTimes {
     ) {
       spans.push({ start: change.epochMilliseconds, offsetMs: offsetMs(change) });
     }
-    this.#years.set(year, spans);
     return spans;
+  }
+
+  /** Four days before a year begins: further than any offset reaches. */
+  #startOf(year: number): Temporal.ZonedDateTime {
+    const january = Temporal.PlainDateTime.from({ year, month: 1, day: 1 }).toZonedDateTime('UTC');
+    return january.subtract({ days: 4 }).withTimeZone(this.#zone);
   }
 }
 

@@ -33,14 +33,16 @@ export type ReadOutcome =
     };
 
 interface OpenElement {
-  name: string;
-  attributes: readonly XmlAttribute[];
+  readonly name: string;
+  readonly attributes: readonly XmlAttribute[];
+  /** The shared empty array until the first child comes: most elements have none. */
   children: XmlElement[];
   text: string;
-  offset: number;
+  readonly offset: number;
 }
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+const NO_CHILDREN: XmlElement[] = [];
 const LEADING_BLANK = /^[\uFEFF\s]+/;
 
 /** Ends the parse; never leaves this file. */
@@ -101,11 +103,12 @@ export function readXml(text: string, maxDepth: number): ReadOutcome {
       const element: OpenElement = {
         name: withoutPrefix(tag.name),
         attributes: readAttributes(tag.attributes),
-        children: [],
+        children: NO_CHILDREN,
         text: '',
         offset: offset + skipped,
       };
       if (current === undefined) tree.root ??= element;
+      else if (current.children === NO_CHILDREN) current.children = [element];
       else current.children.push(element);
       open.push(element);
       current = element;
