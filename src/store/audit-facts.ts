@@ -8,11 +8,12 @@ import { statement, type Queryable } from './database.ts';
 export const MOST_OFFENDERS = 20;
 
 /** All messages, archived ones too. */
-const ALL_MESSAGES = `(select msg_id, state, reason, last_error, identity_key, terminal_seq, late, replayed, restored,
-    shadow, backfill_next_at, backfill_at, backfill_abandoned_at, profile_hash from proc_state
+const MESSAGE_COLUMNS = `msg_id, state, error_class, reason, last_error, identity_key, terminal_seq, late, replayed,
+    restored, shadow, marked_at_intake, backfill_next_at, backfill_at, backfill_abandoned_at, backfill_confirmed_at,
+    profile_hash`;
+const ALL_MESSAGES = `(select ${MESSAGE_COLUMNS} from proc_state
   union all
-  select msg_id, state, reason, last_error, identity_key, terminal_seq, late, replayed, restored,
-    shadow, backfill_next_at, backfill_at, backfill_abandoned_at, profile_hash from proc_state_hst)`;
+  select ${MESSAGE_COLUMNS} from proc_state_hst)`;
 
 const UNCOVERED = statement(
   'audit.uncovered',
@@ -107,22 +108,29 @@ export async function wrongBackfillFacts(
 
 const VERSION_FAULTS = statement(
   'audit.versions',
+  // Retention cleans SENT events by age and keeps DEAD and dropped ones: behind one of these that is older than
+  // every SENT event left, versions may be missing.
   `with flights as (
      select flid, version from flight_schd
      union all
      select flid, version from flight_schd_hst h where not exists (select 1 from flight_schd f where f.flid = h.flid)
    ),
+   cleaned as (
+     select coalesce(min(sent_at), 'infinity') as before from msg_event where target = 'KAFKA:msg' and state = 'SENT'
+   ),
    ordered as (
      select partition_key as flid, event_id, state_version,
        lag(state_version) over w as before,
-       lead(event_id) over w is null as last
-     from msg_event where target = 'KAFKA:msg'
+       lead(event_id) over w is null as last,
+       state in ('DEAD', 'DROPPED') and created_at < cleaned.before as kept,
+       lag(state in ('DEAD', 'DROPPED') and created_at < cleaned.before) over w as kept_before
+     from msg_event, cleaned where target = 'KAFKA:msg'
      window w as (partition by partition_key order by event_id)
    )
    select o.flid, o.event_id as "eventId", o.state_version as version, o.before, f.version as "flightVersion"
    from ordered o left join flights f on f.flid = o.flid
-   where (o.before is not null and o.state_version <> o.before + 1)
-     or (o.last and f.version is distinct from o.state_version)
+   where (o.before is not null and o.state_version <> o.before + 1 and not (kept_before and o.state_version > o.before))
+     or (o.last and f.version is distinct from o.state_version and not (kept and coalesce(f.version > o.state_version, false)))
    order by o.event_id limit ${String(MOST_OFFENDERS)}`,
 );
 
@@ -163,31 +171,51 @@ export async function eventTotals(db: Queryable, target: string): Promise<EventT
 
 const SENT_EVENTS = statement(
   'audit.sentEvents',
-  `select event_id as "eventId", partition_key as flid, state_version as version
+  `select event_id as "eventId", partition_key as flid, state_version as version, sent_at as "sentAt"
    from msg_event where target = 'KAFKA:msg' and state = 'SENT' and event_id > $1 order by event_id limit $2`,
 );
+
+export interface SentEvent {
+  readonly eventId: bigint;
+  readonly flid: string;
+  readonly version: number;
+  readonly sentAt: string;
+}
 
 /** SENT KAFKA:msg events after an ID, ascending (invariant 6). */
 export async function sentEventsAfter(
   db: Queryable,
   after: bigint,
   limit: number,
-): Promise<readonly { eventId: bigint; flid: string; version: number }[]> {
-  return db.query<{ eventId: bigint; flid: string; version: number }>(SENT_EVENTS, [after, limit]);
+): Promise<readonly SentEvent[]> {
+  return db.query<SentEvent>(SENT_EVENTS, [after, limit]);
+}
+
+const SENT_AT = statement(
+  'audit.sentAt',
+  `select sent_at as "sentAt" from msg_event where event_id = $1 and state = 'SENT'`,
+);
+
+/** When an event was sent; null where it was not, or is not kept any more. */
+export async function sentAtOf(db: Queryable, eventId: bigint): Promise<string | null> {
+  return (await db.query<{ sentAt: string }>(SENT_AT, [eventId]))[0]?.sentAt ?? null;
 }
 
 export interface LatestFact {
   readonly flid: string;
+  /** Version that was to be told. */
   readonly version: number;
   readonly sent: boolean;
   /** Null where the flight is deleted or archived. */
   readonly state: Record<string, unknown> | null;
+  /** Version of the flight; null where flight_schd has none. */
+  readonly flightVersion: number | null;
 }
 
 const LATEST_FACTS = statement(
   'audit.latest',
   `select e.partition_key as flid, e.state_version as version, e.state = 'SENT' as sent,
-     case when f.deleted then null else f.state end as state
+     case when f.deleted then null else f.state end as state, f.version as "flightVersion"
    from msg_event e left join flight_schd f on f.flid = e.partition_key
    where e.target = 'KAFKA:schd' and e.partition_key > $1 order by e.partition_key limit $2`,
 );
@@ -203,7 +231,7 @@ export async function latestFactsAfter(
 
 const VERSION_NOW = statement('audit.versionNow', `select version from flight_schd where flid = $1`);
 
-/** The version a flight has now, outside the audit's snapshot. */
+/** The version a flight has now, outside the audit's snapshot; null where flight_schd has none. */
 export async function versionNow(db: Queryable, flid: string): Promise<number | null> {
   return (await db.query<{ version: number }>(VERSION_NOW, [flid]))[0]?.version ?? null;
 }
@@ -214,24 +242,33 @@ export interface AppliedMessage {
   readonly profileHash: string | null;
 }
 
-const APPLIED = statement(
+const OPEN_APPLIED = statement(
   'audit.applied',
-  `select m.msg_id as "msgId", array_agg(m.flid) as flids,
+  // One sort of everything, then page after page of it: no index leads to flight_message by message.
+  `declare applied_messages no scroll cursor for
+   select m.msg_id as "msgId", array_agg(m.flid) as flids,
      max(coalesce(p.profile_hash, h.profile_hash)) as "profileHash"
    from flight_message m
    left join proc_state p on p.msg_id = m.msg_id
    left join proc_state_hst h on h.msg_id = m.msg_id
-   where m.msg_id > $1 and coalesce(p.state, h.state) = 'SUCCEEDED'
-   group by m.msg_id order by m.msg_id limit $2`,
+   where coalesce(p.state, h.state) = 'SUCCEEDED'
+   group by m.msg_id order by m.msg_id`,
 );
+const CLOSE_APPLIED = statement('audit.applied.close', 'close applied_messages');
 
-/** SUCCEEDED messages and the flights they were applied to, by ID after a place (invariant 7). */
-export async function appliedAfter(
-  db: Queryable,
-  after: bigint,
-  limit: number,
-): Promise<readonly AppliedMessage[]> {
-  return db.query<AppliedMessage>(APPLIED, [after, limit]);
+/** SUCCEEDED messages and the flights they were applied to, page by page in ID order (invariant 7). Needs a transaction. */
+export async function* appliedMessages(
+  tx: Queryable,
+  page: number,
+): AsyncGenerator<readonly AppliedMessage[]> {
+  const next = statement(`audit.applied.next.${String(page)}`, `fetch ${String(page)} from applied_messages`);
+  await tx.query(OPEN_APPLIED);
+  for (;;) {
+    const rows = await tx.query<AppliedMessage>(next);
+    if (rows.length > 0) yield rows;
+    if (rows.length < page) break;
+  }
+  await tx.query(CLOSE_APPLIED);
 }
 
 export interface StoredFlight {
@@ -240,15 +277,20 @@ export interface StoredFlight {
   readonly operationDay: string;
   readonly state: Record<string, unknown>;
   readonly stamps: Record<string, unknown>;
+  readonly archived: boolean;
 }
 
 const STORED = statement(
   'audit.stored',
-  `select flid, deleted, operation_day as "operationDay", state, stamps
-   from flight_schd where flid > $1 order by flid limit $2`,
+  `select flid, deleted, operation_day as "operationDay", state, stamps, archived from (
+     select flid, deleted, operation_day, state, stamps, false as archived from flight_schd
+     union all
+     select flid, deleted, operation_day, state, stamps, true from flight_schd_hst h
+     where not exists (select 1 from flight_schd f where f.flid = h.flid)
+   ) flights where flid > $1 order by flid limit $2`,
 );
 
-/** Flights as stored, by FLID after a place (invariant 7). */
+/** Flights as stored, archived ones too, by FLID after a place (invariant 7). */
 export async function storedAfter(
   db: Queryable,
   after: string,
@@ -267,8 +309,8 @@ export interface MarkFact {
 const MARK_FACTS = statement(
   'audit.marks',
   `select msg_id as "msgId", state in ('SUCCEEDED', 'SKIPPED', 'DEAD') as terminal,
-     marked_at_intake or replayed or restored as excused, backfill_at is not null as confirmed
-   from proc_state where msg_id between $1 and $2`,
+     marked_at_intake or replayed or restored as excused, backfill_at is not null and not shadow as confirmed
+   from ${ALL_MESSAGES} p where msg_id between $1 and $2`,
 );
 
 /** What we hold of the marks of a range of messages (invariant 8). */
@@ -290,7 +332,7 @@ const UNAUDITED = statement(
    where state = 'DROPPED'
      and not exists (select 1 from op_audit a where a.action = 'drop' and a.target = 'event:' || e.event_id)
    union all
-   select 'confirmation of mark ' || msg_id from proc_state p
+   select 'confirmation of mark ' || msg_id from ${ALL_MESSAGES} p
    where backfill_confirmed_at is not null
      and not exists (select 1 from op_audit a where a.action = 'confirm' and a.target = 'message:' || p.msg_id)
    union all
@@ -310,7 +352,7 @@ const PENDING_WORK = statement(
   `select (select count(*)::integer from proc_state where state in ('PENDING', 'FAILED')) as unfinished,
      (select count(*)::integer from proc_state where state in ('SUCCEEDED', 'SKIPPED', 'DEAD')
         and backfill_at is null and backfill_abandoned_at is null and not shadow) as owed,
-     (select count(*)::integer from proc_state) as messages`,
+     (select count(*)::integer from ${ALL_MESSAGES} p) as messages`,
 );
 
 /** What is still pending or owed: counted, not broken. */
@@ -350,14 +392,14 @@ export async function digestFlightsAfter(
 
 const DIGEST_REFERENCE = statement(
   'digest.reference',
-  // jsonb text has one canonical form.
-  `select md5(coalesce(string_agg(concat_ws('|', rtype, rkey, active, body::text), chr(10) order by rtype, rkey), ''))
-     as hash, count(*)::integer as rows from ref_master`,
+  // jsonb text has one canonical form; order and form depend on no setting of the server.
+  `select md5(coalesce(string_agg(jsonb_build_array(rtype, rkey, active, body)::text, chr(10)
+       order by rtype collate "C", rkey collate "C"), '')) as hash, count(*)::integer as rows from ref_master`,
 );
 const DIGEST_MESSAGES = statement(
   'digest.messages',
-  `select md5(coalesce(string_agg(concat_ws('|', msg_id, state, reason, last_error), chr(10) order by msg_id), '')) as hash,
-     count(*)::integer as rows from ${ALL_MESSAGES} p`,
+  `select md5(coalesce(string_agg(jsonb_build_array(msg_id, state, error_class, reason, last_error)::text, chr(10)
+       order by msg_id), '')) as hash, count(*)::integer as rows from ${ALL_MESSAGES} p`,
 );
 
 /** Hashes of reference data and of the messages' outcomes. */

@@ -23,25 +23,25 @@ export interface Digest {
 export async function businessDigest(database: Database): Promise<Digest> {
   return database.transaction(
     async (snapshot) => {
-      const hash = createHash('sha256');
-      let flights = 0;
+      const lines: string[] = [];
       let after = '';
       for (;;) {
         const page = await digestFlightsAfter(snapshot, after, PAGE);
         for (const { flid, version, operationDay, deleted, state } of page) {
-          flights += 1;
-          const canonical = canonicalise(state as JsonObject);
-          hash.update(`${JSON.stringify([flid, version, operationDay, deleted, canonical])}\n`);
+          const canonical = canonicalise({ flid, ...(state as JsonObject) });
+          const flight = JSON.stringify([flid, version, operationDay, deleted, canonical]);
+          lines.push(createHash('sha256').update(flight).digest('hex'));
         }
         const last = page.at(-1);
         if (last === undefined || page.length < PAGE) break;
         after = last.flid;
       }
       const { reference, messages } = await digestParts(snapshot);
-      hash.update(`reference ${reference.hash}\nmessages ${messages.hash}\n`);
+      // Sorted here: the order of a text column depends on the collation of the database.
+      const all = [...lines.sort(), `reference ${reference.hash}`, `messages ${messages.hash}`];
       return {
-        digest: hash.digest('hex'),
-        flights,
+        digest: createHash('sha256').update(all.join('\n')).digest('hex'),
+        flights: lines.length,
         referenceRows: reference.rows,
         messages: messages.rows,
       };

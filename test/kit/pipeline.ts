@@ -1,290 +1,284 @@
-/**
- * A whole pipeline for the scenarios: a schema and a mailbox of its own in fresh databases, a journal in a
- * folder of its own, short tiers. It can run in this process, as a child process (msgx-process.ts), or not yet.
- */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+/** The whole pipeline in this process, driven round by round with a clock moved by hand. */
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startHost, type Host } from '../../src/cli/host.ts';
-import { mailboxNames } from '../../src/config/mailbox-names.ts';
-import { configFromObject } from '../../src/config/load.ts';
-import type { Config } from '../../src/config/schema.ts';
+import { Backfill } from '../../src/backfill/backfill.ts';
+import { Delivery } from '../../src/delivery/delivery.ts';
+import { JournalSink } from '../../src/delivery/sinks/journal.ts';
 import type { Dialect } from '../../src/dialect/port.ts';
-import { openMailbox } from '../../src/mailbox/open.ts';
+import { loadDialect } from '../../src/dialect/registry.ts';
+import { InboxPoller } from '../../src/inbox/poller.ts';
+import { seedInboxOrStop } from '../../src/inbox/seeding.ts';
 import type { Mailbox } from '../../src/mailbox/port.ts';
-import { createLogger } from '../../src/runtime/logger.ts';
-import { dialectOf, openResources, type Resources } from '../../src/service/resources.ts';
+import { openPostgresMailbox } from '../../src/mailbox/postgres.ts';
+import { Pump } from '../../src/pump/pump.ts';
+import { ManualClock } from '../../src/runtime/clock.ts';
+import { SILENT } from '../../src/runtime/log.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
 import { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { businessDigest, type Digest } from '../../src/upkeep/digest.ts';
-import { verify, type VerifyReport } from '../../src/upkeep/verify/index.ts';
-import { createTestDatabase } from './postgres.ts';
-import { until } from './until.ts';
+import { verify, type VerifyOptions, type VerifyReport } from '../../src/upkeep/verify/index.ts';
+import { MAILBOX_NAMES } from './mailbox.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
-/** What stands under `msgx:` in a configuration file, as nested groups. */
-export interface Settings {
-  readonly [key: string]: unknown;
-}
+export const TIME_ZONE = 'Asia/Shanghai';
+export const START = Date.parse('2026-03-14T00:00:00Z');
 
-/** Where a test registers what has to be closed: its own context. */
-export interface Closing {
-  onTestFinished(close: () => Promise<void>): void;
-}
-
-export interface JournalLine {
-  readonly topic: string;
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly value: Readonly<Record<string, unknown>> | null;
-}
-
-/** What is still to be done before everything in the mailbox has gone all the way. */
-export interface Standing {
-  /** Mailbox rows above the seed that are not enqueued. */
-  readonly unread: number;
-  /** PENDING and FAILED. */
-  readonly unfinished: number;
-  readonly finished: number;
-  readonly undelivered: number;
-  readonly owed: number;
-}
-
-/** A running service in this process. */
-export interface Running {
-  readonly host: Host;
-  readonly resources: Resources;
-  readonly url: string;
-  stop(): Promise<void>;
+/** What the stations of a test pipeline can be told otherwise. */
+export interface PipelineSettings {
+  readonly shadow?: boolean;
+  readonly vipPersons?: boolean;
+  readonly commitBatch?: number;
 }
 
 export interface TestPipeline {
-  readonly config: Config;
-  /** As they would stand in msgx.yaml. */
-  readonly settings: Settings;
-  /** Folder of the journal and of whatever the test writes. */
-  readonly directory: string;
-  readonly dialect: Dialect;
-  /** The mailbox as its upstream sees it, over connections of the test's own. */
+  readonly db: TestDatabase;
   readonly mailbox: Mailbox;
-  /** The mailbox's tables. */
-  readonly mailboxClient: pg.Client;
-  /** Our own tables. */
-  readonly client: pg.Client;
-  readonly database: Database;
-  /** Starts service and HTTP in this process, as `msgx run` does. */
-  start(): Promise<Running>;
-  /** Inserts a row with an ID of the test's choice. */
-  insertAt(id: bigint, text: string | null): Promise<void>;
-  standing(): Promise<Standing>;
-  /** Resolves when nothing is left to do. */
-  drained(timeoutMs?: number): Promise<void>;
-  verifyReport(): Promise<VerifyReport>;
-  digest(): Promise<Digest>;
-  journal(stream: 'msg' | 'schd'): Promise<readonly JournalLine[]>;
-  /** Runs a query on our own tables; int8 as text. */
-  rows<T extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  readonly dialect: Dialect;
+  readonly clock: ManualClock;
+  /** The folder of the journal. */
+  readonly directory: string;
+  /** One statement of the test on our own schema or, as `public`, the mailbox. */
+  query<T extends object = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<T[]>;
+  /** Writes texts into the mailbox; returns their IDs. */
+  send(...texts: readonly string[]): Promise<readonly bigint[]>;
+  /** Rounds of every station. */
+  round(stations?: readonly Station[]): Promise<void>;
+  /** Rounds, the clock moving on, until nothing is pending or owed at these stations. */
+  drain(stations?: readonly Station[]): Promise<void>;
+  verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
+  /** Closes everything and drops the database. */
   close(): Promise<void>;
 }
 
-export interface PipelineOptions {
-  /** Put over the defaults of the scenarios, group by group. */
-  readonly settings?: Settings;
-  /** Databases that are there already; by default both are created. */
-  readonly databaseUrl?: string;
-  readonly mailboxUrl?: string;
-  /** Schema of our own tables. Default msgx. */
-  readonly schema?: string;
+export type Station = 'inbox' | 'pump' | 'delivery' | 'backfill';
+const STATIONS: readonly Station[] = ['inbox', 'pump', 'delivery', 'backfill'];
+
+/** The built-in dialect as a configuration without settings of its own loads it. */
+export async function testDialect(timeZone = TIME_ZONE): Promise<Dialect> {
+  return loadDialect('sis', {
+    timeZone,
+    operationDayCutoff: '00:00',
+    maxMessageBytes: 8 * 1024 * 1024,
+    maxDepth: 64,
+    ignore: ['LDM', 'REGN', 'RSTA', 'EROR'],
+    reference: null,
+  });
 }
 
-/** Everything fast: a scenario waits for outcomes, not for intervals. */
-const FAST: Settings = {
-  airport: 'HGH',
-  http: { listen: '127.0.0.1:0' },
-  log: { level: 'info', format: 'json' },
-  pipeline: {
-    'poll-interval': '20ms',
-    'max-commit-delay': '300ms',
-    'late-scan-interval': '500ms',
-    'backfill-interval': '50ms',
-    retry: {
-      backoff: ['20ms', '20ms', '20ms', '20ms'],
-      'capability-backoff': ['20ms', '20ms', '20ms', '20ms'],
-    },
-  },
-  schd: { 'flush-interval': '50ms' },
-};
+/** A pipeline over a fresh database whose mailbox lies in the schema `public`. */
+export async function createPipeline(settings: PipelineSettings = {}): Promise<TestPipeline> {
+  const db = await createTestDatabase();
+  const mailbox = await openPostgresMailbox({ url: db.url, names: MAILBOX_NAMES, timeoutMs: 10_000 });
+  await mailbox.init();
+  return wire(db, mailbox, await mkdtemp(join(tmpdir(), 'msgx-pipeline-')), settings);
+}
 
-/** Prepares a pipeline without starting it: databases, mailbox tables, configuration. */
-export async function createPipeline(options: PipelineOptions = {}): Promise<TestPipeline> {
-  const schema = options.schema ?? 'msgx';
-  const databaseUrl = options.databaseUrl ?? (await createTestDatabase()).url;
-  const mailboxUrl = options.mailboxUrl ?? (await createTestDatabase({ blank: true })).url;
-  const directory = await mkdtemp(join(tmpdir(), 'msgx-scenario-'));
-  const settings = merged(
-    merged(FAST, {
-      database: { url: databaseUrl, schema },
-      mailbox: { url: mailboxUrl },
-      delivery: { journal: { dir: join(directory, 'journal') } },
-    }),
-    options.settings ?? {},
-  );
-  const config = configOf(settings);
-  if (schema !== 'msgx') await migrate(databaseUrl, schema);
-  const dialect = await dialectOf(config);
-  const names = mailboxNames(dialect.mailbox, config.mailbox.tables);
-  const mailbox = await openMailbox({ url: mailboxUrl, names, timeoutMs: 30_000 });
-  if (!(await mailbox.isOurs())) await mailbox.init();
-  const client = await connect(databaseUrl, schema);
-  const mailboxClient = await connect(mailboxUrl, 'public');
-  // Sessions of an audit read files in between and scan.
-  const database = new Database({
-    url: databaseUrl,
-    schema,
-    applicationName: 'scenario',
-    maxConnections: 2,
-    statementTimeoutMs: 120_000,
-    idleInTransactionMs: 0,
+/** A pipeline that was closed with `freeze`, to be copied as often as wanted. */
+export interface FrozenPipeline {
+  thaw(): Promise<TestPipeline>;
+  drop(): Promise<void>;
+}
+
+/** Stops a pipeline and keeps its database and journal as a template. */
+export async function freeze(pipeline: TestPipeline): Promise<FrozenPipeline> {
+  await pipeline.mailbox.close();
+  await pipeline.db.disconnect();
+  return {
+    thaw: async () => {
+      const db = await createTestDatabase({ copyOf: pipeline.db.name });
+      const directory = await mkdtemp(join(tmpdir(), 'msgx-pipeline-'));
+      await cp(pipeline.directory, directory, { recursive: true });
+      await rm(join(directory, 'writer.lock'), { recursive: true, force: true });
+      const mailbox = await openPostgresMailbox({ url: db.url, names: MAILBOX_NAMES, timeoutMs: 10_000 });
+      return wire(db, mailbox, directory, {}, pipeline.clock.now());
+    },
+    drop: async () => pipeline.close(),
+  };
+}
+
+async function wire(
+  db: TestDatabase,
+  mailbox: Mailbox,
+  directory: string,
+  settings: PipelineSettings,
+  now = START,
+): Promise<TestPipeline> {
+  const { database, client } = db;
+  const clock = new ManualClock(now);
+  const metrics = createMetrics();
+  const dialect = await testDialect();
+  const shadow = settings.shadow ?? false;
+  const publication = { vipPersons: settings.vipPersons ?? false };
+  const common = { database, fence: null, clock, metrics, log: SILENT };
+  const inboxOn = { database, mailbox, clock, metrics, fence: () => null, logger: SILENT };
+  const maxMessageBytes = 8 * 1024 * 1024;
+  const poller = new InboxPoller({
+    ...inboxOn,
+    options: {
+      claimBatch: 500,
+      batchBytes: 16 * 1024 * 1024,
+      maxMessageBytes,
+      maxCommitDelayMs: 30_000,
+      maxHoleHoldMs: 900_000,
+      holeRelease: 'elapsed',
+      pollIntervalMs: 500,
+      shadow,
+    },
   });
-  const running = new Set<Running>();
-
-  const pipeline: TestPipeline = {
-    config,
-    settings,
-    directory,
-    dialect,
+  const pump = new Pump({
+    ...common,
     mailbox,
-    mailboxClient,
-    client,
-    database,
-    async start() {
-      const resources = await openResources(config);
-      const log = createLogger({ level: 'silent', format: 'json' });
-      const host = await startHost(resources, log);
-      const started: Running = {
-        host,
-        resources,
-        url: host.server.url,
-        stop: async () => {
-          if (!running.delete(started)) return;
-          await host.stop();
-          await resources.close();
-        },
-      };
-      running.add(started);
-      return started;
+    dialect,
+    timeZone: TIME_ZONE,
+    operationDayCutoff: '00:00',
+    includeDayBoundary: true,
+    publication,
+    commitBatch: settings.commitBatch ?? 500,
+    batchBytes: 16 * 1024 * 1024,
+    maxMessageBytes,
+    retry: {
+      maxAttempts: 5,
+      backoffMs: [1_000, 5_000, 30_000, 120_000],
+      capabilityBackoffMs: [1_000, 1_000, 1_000, 1_000],
     },
-    async insertAt(id, text) {
-      await mailboxClient.query('insert into cminmsgs (cminmsgs_id, cminmsgs_clob_msg) values ($1, $2)', [
-        id,
-        text,
-      ]);
-    },
-    async standing() {
-      const { rows } = await client.query<Omit<Standing, 'unread'> & { read: number; seed: string }>(
-        `select
-           (select count(*)::int from proc_state p, inbox_cursor c where p.msg_id > c.seed) as read,
-           (select seed::text from inbox_cursor) as seed,
-           (select count(*)::int from proc_state where state in ('PENDING', 'FAILED')) as unfinished,
-           (select count(*)::int from proc_state where state not in ('PENDING', 'FAILED')) as finished,
-           (select count(*)::int from msg_event where state = 'PENDING') as undelivered,
-           (select count(*)::int from proc_state where state not in ('PENDING', 'FAILED')
-              and backfill_at is null and backfill_abandoned_at is null and not shadow) as owed`,
-      );
-      const [own] = rows;
-      if (own === undefined) throw new Error('no answer');
-      const there = await mailboxClient.query<{ rows: number }>(
-        'select count(*)::int as rows from cminmsgs where cminmsgs_id > $1',
-        [own.seed],
-      );
-      const { unfinished, finished, undelivered, owed } = own;
-      return { unread: (there.rows[0]?.rows ?? 0) - own.read, unfinished, finished, undelivered, owed };
-    },
-    async drained(timeoutMs = 60_000) {
-      let standing: Standing | null = null;
-      await until(
-        'everything to be processed, delivered and marked',
-        async () => {
-          standing = await pipeline.standing();
-          const { unread, unfinished, undelivered, owed } = standing;
-          return unread === 0 && unfinished === 0 && undelivered === 0 && owed === 0 ? true : null;
-        },
-        { timeoutMs, standing: () => standing },
-      );
-    },
-    verifyReport: () =>
+  });
+  const sink = new JournalSink({
+    directory,
+    topics: { msg: 'flight.msg', schd: 'flight.schd' },
+    timeoutMs: 30_000,
+  });
+  const delivery = new Delivery({
+    ...common,
+    sink,
+    airport: 'HGH',
+    timeZone: TIME_ZONE,
+    publication,
+    batch: 500,
+    retry: { maxAttempts: 3, backoffMs: [1_000, 1_000] },
+    flushLimit: 500,
+    flushIntervalMs: 1_000,
+  });
+  const backfill = new Backfill({
+    ...common,
+    mailbox,
+    batch: 500,
+    deadlineMs: 24 * 3_600_000,
+    alarmAttempts: 20,
+    shadow,
+  });
+  const rounds: Readonly<Record<Station, () => Promise<{ readonly next: string }>>> = {
+    inbox: () => poller.round(),
+    pump: () => pump.tick(),
+    delivery: () => delivery.round(),
+    backfill: () => backfill.round(),
+  };
+  const query = async <T extends object>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query<T>(sql, [...values])).rows;
+  let seeded = false;
+  const round = async (stations: readonly Station[] = STATIONS) => {
+    if (!seeded) await seedInboxOrStop({ ...inboxOn, setting: null });
+    seeded = true;
+    for (const station of stations) while ((await rounds[station]()).next === 'now');
+  };
+  const drain = async (stations: readonly Station[] = STATIONS) => {
+    for (let turn = 0; turn < 1_000; turn++) {
+      await round(stations);
+      const [left] = await query<Record<Station, number>>(LEFT);
+      if (left === undefined || stations.every((station) => left[station] === 0)) return;
+      clock.advance(1_000);
+    }
+    throw new Error('the pipeline does not drain');
+  };
+  const auditing = new Database({ url: db.url, schema: 'msgx', maxConnections: 2, idleInTransactionMs: 0 });
+  return {
+    db,
+    mailbox,
+    dialect,
+    clock,
+    directory,
+    query,
+    send: (...texts) => mailbox.insertAll(texts),
+    round,
+    drain,
+    verify: (options = {}) =>
       verify({
-        database,
+        database: auditing,
         mailbox,
         dialect,
-        target: { kind: 'journal', directory: config.delivery.journal.dir },
-        publication: { vipPersons: config.events.vipPersons },
-        cutoff: config.operationDayCutoff,
+        target: { kind: 'journal', directory },
+        publication,
+        cutoff: '00:00',
+        ...options,
       }),
-    digest: () => businessDigest(database),
-    async journal(stream) {
-      const text = await readFile(join(config.delivery.journal.dir, `${stream}.jsonl`), 'utf8');
-      return text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as JournalLine);
-    },
-    async rows<T extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-      return (await client.query<T>(sql, [...values])).rows;
-    },
-    async close() {
-      await Promise.allSettled([...running].map((started) => started.stop()));
-      await Promise.allSettled([mailbox.close(), database.close(), client.end(), mailboxClient.end()]);
+    close: async () => {
+      await Promise.allSettled([sink.close(), mailbox.close(), auditing.close()]);
+      await db.drop();
       await rm(directory, { recursive: true, force: true });
     },
   };
-  return pipeline;
 }
 
-/** Prepares a pipeline for one test; closed, with all that runs on it, when the test ends. */
-export async function preparePipeline(
-  closing: Closing,
-  options: PipelineOptions = {},
-): Promise<TestPipeline> {
-  const pipeline = await createPipeline(options);
-  closing.onTestFinished(() => pipeline.close());
-  return pipeline;
+const LEFT = `select
+  (case when (select watermark from inbox_cursor) < coalesce((select max(cminmsgs_id) from cminmsgs), 0)
+    then 1 else 0 end) as inbox,
+  (select count(*)::integer from proc_state where state in ('PENDING', 'FAILED')) as pump,
+  (select count(*)::integer from msg_event where state = 'PENDING') as delivery,
+  (select count(*)::integer from proc_state where state in ('SUCCEEDED', 'SKIPPED', 'DEAD') and not shadow
+    and backfill_at is null and backfill_abandoned_at is null) as backfill`;
+
+const DAY = new URL('../fixtures/day/', import.meta.url);
+
+/** Writes the example day into the mailbox with its IDs; ID 7 stays a hole. */
+export async function sendExampleDay(pipeline: TestPipeline): Promise<void> {
+  for (const file of readdirSync(DAY)
+    .filter((name) => name.endsWith('.xml'))
+    .sort()) {
+    const text = readFileSync(new URL(file, DAY), 'utf8');
+    await pipeline.query('insert into cminmsgs (cminmsgs_id, cminmsgs_clob_msg) values ($1, $2)', [
+      Number(file.slice(0, 3)),
+      text,
+    ]);
+  }
+  await pipeline.query(`select setval(pg_get_serial_sequence('cminmsgs', 'cminmsgs_id'), 38)`);
 }
 
-/** The same, running in this process. */
-export async function startPipeline(
-  closing: Closing,
-  options: PipelineOptions = {},
-): Promise<TestPipeline & { readonly running: Running }> {
-  const pipeline = await preparePipeline(closing, options);
-  const running = await pipeline.start();
-  return { ...pipeline, running };
+let sequence = 0;
+
+/** A message with a sequence number of its own. */
+export function xml(type: string, styp: string, payload: string, seqn: number | null = null): string {
+  sequence += 1;
+  const number = seqn ?? 500_000 + sequence;
+  return (
+    `<MSG><META><SNDR>AODB</SNDR><SEQN>${number}</SEQN><DTTM>20260314060000</DTTM>` +
+    `<TYPE>${type}</TYPE><STYP>${styp}</STYP></META>${payload}</MSG>`
+  );
 }
 
-function configOf(settings: Settings): Config {
-  const result = configFromObject(settings);
-  if (!result.ok) throw new Error(result.faults.join('\n'));
-  return result.config;
+/** A schedule of departures on 14 March 2026. */
+export function schedule(...flids: readonly string[]): string {
+  const records = flids.map(
+    (flid) =>
+      `<FLTR><FLID>${flid}</FLID><FLNO>XX${flid.slice(-4)}</FLNO><MVIN>D</MVIN><SODT>14MAR260805</SODT></FLTR>`,
+  );
+  return xml('SCHD', 'DNLD', `<SCHD><RECS>${flids.length}</RECS>${records.join('')}</SCHD>`);
 }
 
-async function connect(url: string, schema: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` });
-  // A database is dropped under sessions that a failing test left open.
+/** An update of a flight's gate. */
+export function gate(flid: string, code: string): string {
+  return xml('FLOP', 'GTDT', `<FLOP><FLID>${flid}</FLID><GTDT GTNO="1"><GATE>${code}</GATE></GTDT></FLOP>`);
+}
+
+/** The deletion of a flight. */
+export function deletion(flid: string): string {
+  return xml('FLOP', 'FDEL', `<FLOP><FLID>${flid}</FLID><FDEL/></FLOP>`);
+}
+
+/** A plain session on a pipeline's database, for locks and open transactions; ended by the caller. */
+export async function session(url: string, schema = 'msgx'): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema},public` });
   client.on('error', () => undefined);
   await client.connect();
   return client;
-}
-
-/** Settings with others over them; groups are merged, values replaced. */
-function merged(under: Settings, over: Settings): Settings {
-  const result: Record<string, unknown> = { ...under };
-  for (const [key, value] of Object.entries(over)) {
-    const before = result[key];
-    result[key] = isGroup(before) && isGroup(value) ? merged(before, value) : value;
-  }
-  return result;
-}
-
-function isGroup(value: unknown): value is Settings {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -19,32 +19,49 @@ export function serverUrl(): string {
 }
 
 export interface TestDatabase {
+  readonly name: string;
   readonly url: string;
   readonly database: Database;
   /** A plain client for the test's own look at the rows; int8 as text. */
   readonly client: pg.Client;
+  /** Closes our connections and keeps the database, to be copied. */
+  disconnect(): Promise<void>;
   /** Closes connections and drops the database; also done after the test file. */
   drop(): Promise<void>;
 }
 
 const open = new Set<TestDatabase>();
 
-/** Creates a database with the migrated schema `msgx` (and `blank: true`: an empty one). */
-export async function createTestDatabase(options: { blank?: boolean } = {}): Promise<TestDatabase> {
+/**
+ * Creates a database with the migrated schema `msgx` (`blank: true`: an empty one; `copyOf`: the name of another
+ * database, to which nobody may be connected).
+ */
+export async function createTestDatabase(
+  options: { blank?: boolean; copyOf?: string } = {},
+): Promise<TestDatabase> {
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await admin(`create database ${name} ${options.blank === true ? '' : `template ${TEMPLATE}`}`);
+  const template = options.copyOf ?? TEMPLATE;
+  await admin(`create database ${name} ${options.blank === true ? '' : `template ${template}`}`);
   const url = serverUrl().replace(/\/msgx$/, `/${name}`);
   const client = new pg.Client({ connectionString: url, options: '-c search_path=msgx,public' });
   client.on('error', () => undefined);
   await client.connect();
+  let connected = true;
+  const disconnect = async () => {
+    if (!connected) return;
+    connected = false;
+    await created.database.close();
+    await client.end();
+  };
   const created: TestDatabase = {
+    name,
     url,
     database: new Database({ url, schema: 'msgx' }),
     client,
+    disconnect,
     drop: async () => {
       if (!open.delete(created)) return;
-      await created.database.close();
-      await client.end();
+      await disconnect();
       await admin(`drop database if exists ${name} with (force)`);
     },
   };

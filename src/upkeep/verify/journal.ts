@@ -8,7 +8,11 @@ import { createInterface } from 'node:readline';
 export interface MessageJournal {
   /** Event IDs seen, at least once each. */
   readonly events: ReadonlySet<string>;
-  /** Flights whose first deliveries are out of version order, first offender each. */
+  /** The event of the first line, null in an empty file: what was sent before is out of sight (rotation). */
+  readonly oldest: bigint | null;
+  /** Flights named. */
+  readonly flights: ReadonlySet<string>;
+  /** First deliveries out of version order, the first of them. */
   readonly disorder: readonly string[];
   readonly lines: number;
 }
@@ -42,9 +46,11 @@ export async function readMessageJournal(directory: string): Promise<MessageJour
   const newest = new Map<string, number>();
   const disorder: string[] = [];
   let lines = 0;
+  let oldest: bigint | null = null;
   for await (const { key, value } of records(join(directory, 'msg.jsonl'))) {
     lines += 1;
     const eventId = String(value?.['eventId']);
+    if (/^\d{1,19}$/.test(eventId)) oldest ??= BigInt(eventId);
     const version = Number(value?.['stateVersion']);
     if (events.has(eventId)) continue;
     events.add(eventId);
@@ -54,7 +60,7 @@ export async function readMessageJournal(directory: string): Promise<MessageJour
     }
     newest.set(key, Math.max(before, version));
   }
-  return { events, disorder, lines };
+  return { events, oldest, flights: new Set(newest.keys()), disorder, lines };
 }
 
 /** Reads `schd.jsonl`. */
@@ -95,7 +101,10 @@ async function* records(file: string): AsyncGenerator<JournalRecord> {
 
 function parse(line: string): JournalRecord | null {
   try {
-    return JSON.parse(line) as JournalRecord;
+    const record: unknown = JSON.parse(line);
+    return typeof record === 'object' && record !== null && 'key' in record && 'value' in record
+      ? (record as JournalRecord)
+      : null;
   } catch {
     return null;
   }

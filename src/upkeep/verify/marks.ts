@@ -1,6 +1,6 @@
 /** Invariant 8: marks in the mailbox against what we know of the messages. */
 import type { Mailbox } from '../../mailbox/port.ts';
-import { Outage } from '../../runtime/outage.ts';
+import { messageOf } from '../../runtime/outage.ts';
 import { markFacts } from '../../store/audit-facts.ts';
 import type { Queryable } from '../../store/database.ts';
 import { readCursor } from '../../store/inbox-cursor.ts';
@@ -8,6 +8,9 @@ import { finding, type Finding } from './report.ts';
 
 const PAGE = 5_000;
 const MOST_NOTES = 20;
+
+/** The mailbox cannot be read, for whatever reason: away, renamed, no grant. */
+class Unreadable extends Error {}
 
 /**
  * Walks over the mailbox above the seed. What looks wrong in the snapshot is looked at again as it is now: a
@@ -21,7 +24,9 @@ export async function verifyMarks(snapshot: Queryable, live: Queryable, mailbox:
   let after = seed;
   try {
     for (;;) {
-      const page = await mailbox.rowsAfter(after, PAGE);
+      const page = await mailbox.rowsAfter(after, PAGE).catch((error: unknown) => {
+        throw new Unreadable(messageOf(error));
+      });
       const first = page.at(0);
       const last = page.at(-1);
       if (first === undefined || last === undefined) break;
@@ -46,7 +51,7 @@ export async function verifyMarks(snapshot: Queryable, live: Queryable, mailbox:
       if (page.length < PAGE) break;
     }
   } catch (error) {
-    if (!(error instanceof Outage)) throw error;
+    if (!(error instanceof Unreadable)) throw error;
     return finding(8, { rows, marked }, offenders.slice(0, MOST_NOTES), error.message);
   }
   return finding(8, { rows, marked }, offenders.slice(0, MOST_NOTES));

@@ -9,7 +9,7 @@ import { emptyRegisters, foldEffect, type Registers } from '../../domain/merge.t
 import { effectsOf } from '../../domain/net-effect.ts';
 import { operationDay } from '../../domain/operation-day.ts';
 import { canonicalise } from '../../domain/state.ts';
-import { appliedAfter, storedAfter } from '../../store/audit-facts.ts';
+import { appliedMessages, storedAfter, type StoredFlight } from '../../store/audit-facts.ts';
 import type { Queryable } from '../../store/database.ts';
 import { selectTexts } from '../../store/raw-message.ts';
 import { finding, type Finding } from './report.ts';
@@ -33,9 +33,7 @@ export async function verifyRefolded(
   const flights = new Map<string, Folded>();
   const uncheckable = new Set<string>();
   let messages = 0;
-  let after = -1n;
-  for (;;) {
-    const page = await appliedAfter(snapshot, after, PAGE);
+  for await (const page of appliedMessages(snapshot, PAGE)) {
     const texts = await selectTexts(
       snapshot,
       page.map(({ msgId }) => msgId),
@@ -60,9 +58,6 @@ export async function verifyRefolded(
         flights.set(flid, flight);
       }
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) break;
-    after = last.msgId;
   }
   return compare(snapshot, flights, uncheckable, messages);
 }
@@ -74,11 +69,13 @@ async function compare(
   messages: number,
 ): Promise<Finding> {
   const offenders: string[] = [];
+  const lost = new Set(flights.keys());
   let checked = 0;
   let after = '';
   for (;;) {
     const page = await storedAfter(snapshot, after, FLIGHTS_PAGE);
     for (const stored of page) {
+      lost.delete(stored.flid);
       if (uncheckable.has(stored.flid)) continue;
       checked += 1;
       const folded = flights.get(stored.flid);
@@ -89,6 +86,7 @@ async function compare(
     if (last === undefined || page.length < FLIGHTS_PAGE) break;
     after = last.flid;
   }
+  for (const flid of lost) offenders.push(`flight ${flid}: has messages and is not stored`);
   const counted = { flights: checked, messages, notCheckable: uncheckable.size };
   return finding(
     7,
@@ -100,19 +98,14 @@ async function compare(
   );
 }
 
-function difference(
-  stored: {
-    readonly deleted: boolean;
-    readonly operationDay: string;
-    readonly state: object;
-    readonly stamps: object;
-  },
-  { registers, operationDay: day }: Folded,
-): string | null {
-  if (stored.deleted !== registers.deleted)
+function difference(stored: StoredFlight, { registers, operationDay: day }: Folded): string | null {
+  // A flight that was archived without its deletion is told as deleted all the same: no message says so.
+  const byArchive = stored.archived && stored.deleted;
+  if (stored.deleted !== registers.deleted && !byArchive)
     return `deleted is ${String(stored.deleted)}, folded ${String(registers.deleted)}`;
   if (day !== null && stored.operationDay !== day)
     return `operation day is ${stored.operationDay}, folded ${day}`;
+  if (stored.state['flid'] !== stored.flid) return 'its state is not that of this flight';
   const state = canonicalise(stored.state as JsonObject);
   if (!jsonEqual(state, registers.state)) {
     const fields = Object.keys(state).filter(
