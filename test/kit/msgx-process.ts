@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { cleanEnvironment } from '../cli/kit.ts';
-import type { Closing, TestPipeline } from './pipeline.ts';
+import type { Closing, TestPipeline } from './service-pipeline.ts';
 import { until } from './until.ts';
 
 const MSGX = fileURLToPath(new URL('../../bin/msgx.js', import.meta.url));

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import { publishedFlight } from '../../src/domain/event.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
-import type { JournalLine, TestPipeline } from '../kit/pipeline.ts';
+import type { JournalLine, TestPipeline } from '../kit/service-pipeline.ts';
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publishedFlight } from '../../src/domain/event.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { postgresMissing } from '../kit/postgres.ts';
-import { createPipeline, type TestPipeline } from '../kit/pipeline.ts';
+import { createPipeline, type TestPipeline } from '../kit/service-pipeline.ts';
 import { expectClean, expectTold, firstDeliveries, unmarked } from './checks.ts';
 
 interface ExpectedEvent {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { postgresMissing } from '../kit/postgres.ts';
-import { startPipeline } from '../kit/pipeline.ts';
+import { startPipeline } from '../kit/service-pipeline.ts';
 import { expectClean, expectTold } from './checks.ts';
 import { daySteps, playInto, sized } from './simulated.ts';
 
@@ -15,7 +15,7 @@ describe.skipIf(postgresMissing !== null)('a simulated day', () => {
       const steps = daySteps({ count: COUNT });
       const digests: unknown[] = [];
       // The batches of the second run are cut differently: what comes out must not depend on them.
-      for (const settings of [{}, { pipeline: { 'commit-batch': 7, 'claim-batch': 64 } }]) {
+      for (const settings of [{}, { pipeline: { 'commit-batch': 23, 'claim-batch': 90 } }]) {
         const pipeline = await startPipeline(test, { settings });
         const played = await playInto(pipeline, steps);
         expect(played.messages).toBe(COUNT);

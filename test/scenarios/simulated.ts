@@ -2,7 +2,7 @@
 import { simulateDay } from '../../src/simulator/day.ts';
 import type { DayOptions, Step } from '../../src/simulator/steps.ts';
 import { play, type Played } from '../../src/simulator/writer.ts';
-import type { TestPipeline } from '../kit/pipeline.ts';
+import type { TestPipeline } from '../kit/service-pipeline.ts';
 
 /** The default shares of `msgx simulate`. */
 const DEFAULTS: DayOptions = {
