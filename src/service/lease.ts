@@ -27,7 +27,7 @@ export interface LeaseOptions {
   readonly database: Database;
   /** Unique name of this instance; also the application name of the sessions that its stations use. */
   readonly holder: string;
-  /** PIDs of the sessions that a standby should end when it takes over. */
+  /** PIDs of the sessions that hold locks for the stations, kept in the lease for people to see. */
   readonly backendPids: () => readonly number[];
   readonly log: Log;
 }
@@ -76,7 +76,7 @@ async function takeOver(options: LeaseOptions, epoch: bigint): Promise<HeldLease
     if (!(await serialiseTakeover(tx))) return null;
     const former = await selectLease(tx);
     if (!former.expired || former.epoch !== epoch) return null;
-    if (former.holder !== null) await terminateSessions(tx, former.backendPids, former.holder);
+    if (former.holder !== null) await terminateSessions(tx, former.holder);
     return raiseEpoch(tx, epoch, holder, LEASE_TTL_MS);
   });
   if (raised === null) return null;
@@ -103,7 +103,9 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
       }
       const asked = performance.now();
       try {
-        if (!(await renewLease(database, fence.epoch, holder, LEASE_TTL_MS, options.backendPids()))) {
+        const renewal = renewLease(database, fence.epoch, holder, LEASE_TTL_MS, options.backendPids());
+        // A silent connection answers nothing: the lease ends at its deadline, not at that of the statement.
+        if (!(await within(renewal, deadline - asked))) {
           log.warn({}, 'lease lost: another instance is active');
           tell();
           return;
@@ -127,4 +129,19 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
       await releaseLease(database, fence.epoch, holder).catch(() => undefined);
     },
   };
+}
+
+/** The promise's result, or an error where it takes longer than that; a late rejection is nobody's business. */
+async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  promise.catch(() => undefined);
+  const timer = new AbortController();
+  const late = sleep(milliseconds, undefined, { signal: timer.signal }).then(() => {
+    throw new Error('no answer before the lease ran out');
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    timer.abort();
+  }
 }

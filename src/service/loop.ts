@@ -43,6 +43,7 @@ export class StationLoop {
   #woken = false;
   #task: Promise<void> | null = null;
   #beat = 0;
+  #resting = false;
 
   constructor(options: LoopOptions) {
     this.name = options.name;
@@ -54,9 +55,9 @@ export class StationLoop {
     return this.#state;
   }
 
-  /** Monotonic milliseconds of the last sign of life of the loop itself; health looks at its age. */
+  /** Monotonic milliseconds of the last sign of life of the loop itself: now while it rests, however long. */
   get beat(): number {
-    return this.#beat;
+    return this.#resting ? performance.now() : this.#beat;
   }
 
   start(): void {
@@ -129,6 +130,7 @@ export class StationLoop {
       this.#woken = false;
       return;
     }
+    this.#resting = true;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(done, millis);
       const wake = () => {
@@ -140,6 +142,8 @@ export class StationLoop {
         resolve();
       }
     });
+    this.#beat = performance.now();
+    this.#resting = false;
     this.#wake = null;
     this.#woken = false;
   }

@@ -175,8 +175,13 @@ export class Service implements LiveView {
     if (lease === null) return;
     this.clock.anchor(lease.now);
     const over = new AbortController();
-    const watching = this.#watchPauses(over.signal);
+    let watching: Promise<void> = Promise.resolve();
     try {
+      // While it waited as a standby, a newer version may have changed the schema.
+      await this.#awaitSchema();
+      // A pause survives a restart: it has to be known before the first round.
+      await this.#readPauses();
+      watching = this.#watchPauses(over.signal);
       const fixed = await fixSetting(
         database,
         'identity.include-day-boundary',
@@ -243,15 +248,16 @@ export class Service implements LiveView {
   /** Pauses are facts in the database, so that any command can set them; looked at each second. */
   async #watchPauses(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      try {
-        const rows = await selectPauses(this.#leaseDatabase);
-        this.#pauses = new Map(
-          rows.map(({ station, by, reason, since }) => [station, { by, reason, since: toMillis(since) }]),
-        );
-      } catch {
-        // The stations notice an outage of the database themselves.
-      }
       await sleep(1_000, undefined, { signal }).catch(() => undefined);
+      // The stations notice an outage of the database themselves.
+      await this.#readPauses().catch(() => undefined);
     }
+  }
+
+  async #readPauses(): Promise<void> {
+    const rows = await selectPauses(this.#leaseDatabase);
+    this.#pauses = new Map(
+      rows.map(({ station, by, reason, since }) => [station, { by, reason, since: toMillis(since) }]),
+    );
   }
 }

@@ -36,16 +36,16 @@ export async function serialiseTakeover(tx: Queryable): Promise<boolean> {
 const TERMINATE = statement(
   'lease.terminate',
   `select pg_terminate_backend(pid) from pg_stat_activity
-   where pid = any ($1::integer[]) and application_name = $2 and usename = current_user and pid <> pg_backend_pid()`,
+   where application_name = $1 and datname = current_database() and usename = current_user
+     and pid <> pg_backend_pid()`,
 );
 
-/** Ends the sessions of a former holder, so that it keeps no row lock. Matches its application name too: PIDs are reused. */
-export async function terminateSessions(
-  tx: Queryable,
-  pids: readonly number[],
-  applicationName: string,
-): Promise<void> {
-  await tx.query(TERMINATE, [pids, applicationName]);
+/**
+ * Ends the sessions of a former holder, so that it keeps no row lock. They bear its unique name: the PIDs in the
+ * lease are for people, they lack the sessions opened since its last renewal and may have been given out again.
+ */
+export async function terminateSessions(tx: Queryable, applicationName: string): Promise<void> {
+  await tx.query(TERMINATE, [applicationName]);
 }
 
 const RAISE = statement(
