@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// Two projects: `unit` needs no service and stays under 20 s; `service` runs against real servers,
+// Two projects: `unit` needs no service and starts no process and stays under 20 s; `service` runs against real servers,
 // a file at a time per worker, each with databases of its own.
 export default defineConfig({
   test: {
@@ -9,13 +9,23 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.db.test.ts', 'test/scenarios/**', 'test/console/**'],
+          exclude: [
+            'test/**/*.db.test.ts',
+            'test/**/*.process.test.ts',
+            'test/scenarios/**',
+            'test/console/**',
+          ],
         },
       },
       {
         test: {
           name: 'service',
-          include: ['test/**/*.db.test.ts', 'test/scenarios/**/*.test.ts', 'test/console/**/*.test.ts'],
+          include: [
+            'test/**/*.db.test.ts',
+            'test/**/*.process.test.ts',
+            'test/scenarios/**/*.test.ts',
+            'test/console/**/*.test.ts',
+          ],
           globalSetup: ['test/kit/global-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

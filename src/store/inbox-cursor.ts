@@ -100,11 +100,13 @@ export async function recordScan(tx: Queryable, now: number, watermark: bigint):
 
 const ANY_MESSAGE = statement(
   'cursor.anyMessage',
-  // First entries of the primary keys.
-  `select exists (select 1 from proc_state) or exists (select 1 from proc_state_hst) as present`,
+  // Any row decides, so the scan ends at once where there is one. A message that is only enqueued does not count:
+  // at W = 0 it can only have come through the compat entry, before the inbox had looked (seed §4.4).
+  `select exists (select 1 from proc_state where state in ('SUCCEEDED', 'SKIPPED', 'DEAD'))
+     or exists (select 1 from proc_state_hst) as present`,
 );
 
-/** Whether any message was ever enqueued here (seed §4.3: an instance with records is not seeded again). */
+/** Whether any message was ever processed here (seed §4.3: an instance with records is not seeded again). */
 export async function hasMessages(db: Queryable): Promise<boolean> {
   return (await db.query<{ present: boolean }>(ANY_MESSAGE))[0]?.present === true;
 }

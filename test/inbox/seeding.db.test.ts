@@ -69,7 +69,11 @@ describe.skipIf(postgresMissing !== null)('seeding', () => {
 
   it.each([
     ['a watermark', 'update inbox_cursor set watermark = 77'],
-    ['messages', 'insert into proc_state (msg_id, enqueued_at) values (3, now())'],
+    [
+      'messages',
+      `insert into proc_state (msg_id, enqueued_at, state, terminal_at, terminal_seq)
+       values (3, now(), 'SKIPPED', now(), 1)`,
+    ],
     [
       'archived messages',
       `insert into proc_state_hst
@@ -82,6 +86,12 @@ describe.skipIf(postgresMissing !== null)('seeding', () => {
     await inbox.query(sql);
     expect(await seedInbox(seeding(inbox, 'max'))).toMatchObject({ kind: 'existing' });
     expect((await readCursor(inbox.db.database)).seededAt).toBeNull();
+  });
+
+  it('is not in use for a message that the compat entry enqueued before the inbox had looked', async () => {
+    const inbox = await createInbox();
+    await inbox.db.client.query('insert into proc_state (msg_id, enqueued_at) values (700, now())');
+    expect(await seedInbox(seeding(inbox, 700n))).toEqual({ kind: 'seeded', watermark: 700n });
   });
 
   it('max: what is missing then is a hole of the past and never enqueued', async () => {
