@@ -83,6 +83,14 @@ describe('META', () => {
     expect(faults(`<MSG><X><META>${fields()}</META></X></MSG>`)).toEqual(['meta-missing:META']);
   });
 
+  test('a second META is not read, but named', () => {
+    const { header, unknownElements } = decoded(
+      meta(fields(), `${FLOP}<META>${fields({ SEQN: '9' })}</META>`),
+    );
+    expect(header.sequence).toBe('345935');
+    expect(unknownElements).toEqual(['META']);
+  });
+
   test('comes before everything that depends on it', () => {
     expect(faults('<MSG><META><TYPE>LDM</TYPE></META></MSG>')[0]).toBe('meta-missing:SNDR');
   });
