@@ -5,7 +5,7 @@
 import type { DecodeOutcome, Fault, Header } from '../../domain/message.ts';
 import { firstOf, prefixOf, reason } from '../../domain/reasons.ts';
 
-/** Most faults kept of one message; beyond, the last one kept says how many were left out. */
+/** Most faults kept of each sort (bad, missing); beyond, the last one kept says how many were left out. */
 const FAULT_LIMIT = 1000;
 
 /** A value that no rule of the profile accepts. */
