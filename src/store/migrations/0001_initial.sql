@@ -118,7 +118,7 @@ create table flight_schd (
   stamps jsonb not null,
   last_msg_id bigint not null,
   updated_at timestamptz not null,
-  flight_number text generated always as (state ->> 'flightNumber') stored,
+  flight_number text generated always as (left(state ->> 'flightNumber', 64)) stored,
   movement text generated always as (state ->> 'movement') stored,
   scheduled_time text generated always as (state ->> 'scheduledTime') stored
 ) with (
