@@ -15,6 +15,10 @@ export default defineConfig({
             'test/scenarios/**',
             'test/console/**',
           ],
+          // Unit tests share nothing that they change: one registry of modules serves them all, which halves the time.
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: 2,
         },
       },
       {
