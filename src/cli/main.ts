@@ -14,6 +14,8 @@ const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
   () => import('./commands/flight.ts'),
   () => import('./commands/verify.ts'),
   () => import('./commands/simulate.ts'),
+  () => import('./commands/stations.ts'),
+  () => import('./commands/audit.ts'),
 ];
 
 // A reader that went away (`msgx … | head`) is no failure of ours.

@@ -5,6 +5,7 @@ import fastifyStatic from '@fastify/static';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Log } from '../runtime/log.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
+import { registerActions } from './routes/actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
 import { registerSend, type SendOptions } from './routes/send.ts';
@@ -43,6 +44,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerSend(app, options);
   registerHealth(app, options);
   registerBrowse(app, options);
+  registerActions(app, options);
   registerStream(app, options);
   await registerConsole(app);
   const url = await app.listen({ ...options.listen });

@@ -1,0 +1,56 @@
+/** What operators did (contract, "HTTP": who, when, what, why, before, after). Append-only. */
+import type { Json } from '../domain/json.ts';
+import { statement, type Queryable } from './database.ts';
+import { toTimestamp } from './time.ts';
+
+/** One operator change, to be written in the transaction of the change itself. */
+export interface AuditEntry {
+  /** ms. */
+  readonly at: number;
+  readonly who: string;
+  readonly action: string;
+  /** What was changed, e.g. `station:pump` or `message:42`. */
+  readonly target: string;
+  readonly reason: string;
+  readonly before: Json;
+  readonly after: Json;
+}
+
+const INSERT = statement(
+  'opAudit.insert',
+  `insert into op_audit (at, who, action, target, reason, before, after)
+   values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb)`,
+);
+
+/** Appends an entry. */
+export async function insertAudit(tx: Queryable, entry: AuditEntry): Promise<void> {
+  const { at, who, action, target, reason, before, after } = entry;
+  await tx.query(INSERT, [
+    toTimestamp(at),
+    ...[who, action, target, reason],
+    ...[before, after].map((value) => (value === null ? null : JSON.stringify(value))),
+  ]);
+}
+
+export interface AuditRow {
+  readonly auditId: bigint;
+  readonly at: string;
+  readonly who: string;
+  readonly action: string;
+  readonly target: string;
+  readonly reason: string;
+  readonly before: Json;
+  readonly after: Json;
+}
+
+const SELECT = statement(
+  'opAudit.select',
+  // Primary key, from the newest.
+  `select audit_id as "auditId", at, who, action, target, reason, before, after
+   from op_audit where audit_id < $1 order by audit_id desc limit $2`,
+);
+
+/** Entries below an ID, newest first. */
+export async function selectAudit(db: Queryable, below: bigint, limit: number): Promise<readonly AuditRow[]> {
+  return db.query<AuditRow>(SELECT, [below, limit]);
+}
