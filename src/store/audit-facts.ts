@@ -27,13 +27,15 @@ const UNCOVERED = statement(
      where released_at is not null and to_id > seed and from_id <= watermark
      union all
      select seed, seed from bounds
-     union all
-     select watermark + 1, watermark + 1 from bounds
    ),
    reached as (
      select a, max(b) over (order by a, b rows between unbounded preceding and 1 preceding) as until from covered
    )
-   select until + 1 as "from", a - 1 as "to" from reached where a > until + 1 order by 1 limit ${String(MOST_OFFENDERS)}`,
+   -- Nothing is added to W, which may be the last ID there is.
+   select until + 1 as "from", a - 1 as "to" from reached where a - 1 > until
+   union all
+   select until + 1, watermark from (select max(b) as until from covered) as ended, bounds where until < watermark
+   order by 1 limit ${String(MOST_OFFENDERS)}`,
 );
 
 /** Ranges in (seed, W] that are neither a message nor a released hole (invariant 1). */
