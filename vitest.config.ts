@@ -30,7 +30,7 @@ export default defineConfig({
             'test/scenarios/**/*.test.ts',
             'test/console/**/*.test.ts',
           ],
-          globalSetup: ['test/kit/global-setup.ts'],
+          globalSetup: ['test/kit/global-setup.ts', 'test/kit/console-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,

@@ -2,24 +2,18 @@
  * The console in a real browser: what an operator reads, presses and sees change. Needs Chromium
  * ($CHROMIUM or /usr/bin/chromium); without, the tests are skipped, unless MSGX_TEST_REQUIRE asks for it.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { build } from 'vite';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { chromiumMissing, chromiumRequired, launchChromium } from './chromium.ts';
 import { airportTime } from './fixture-day.ts';
 import { calmStatus, troubledStatus } from './fixture-status.ts';
 import { startFixture, type Fixture } from './fixture.ts';
 
-const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const missing = !existsSync(EXECUTABLE);
-const required = (process.env['MSGX_TEST_REQUIRE'] ?? '').split(/[\s,]+/).includes('chromium');
-
 /** Asks again until it fits: the page answers in its own time, on a busy machine within seconds. */
 const settles = <Value>(read: () => Promise<Value>) => expect.poll(read, { timeout: 15_000 });
 
-describe.skipIf(missing && !required)(
-  `the page Now${missing ? ` (no Chromium at ${EXECUTABLE})` : ''}`,
+describe.skipIf(chromiumMissing !== null && !chromiumRequired)(
+  `the page Now${chromiumMissing === null ? '' : ` (${chromiumMissing})`}`,
   () => {
     let browser: Browser;
     let fixture: Fixture;
@@ -27,21 +21,7 @@ describe.skipIf(missing && !required)(
     let faults: string[];
 
     beforeAll(async () => {
-      // Always built anew: a page left from an older build would be the one that is tested.
-      await build({
-        configFile: fileURLToPath(new URL('../../src/console/vite.config.ts', import.meta.url)),
-        logLevel: 'error',
-      });
-      browser = await chromium.launch({
-        executablePath: EXECUTABLE,
-        args: [
-          '--headless',
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-background-networking',
-          '--no-first-run',
-        ],
-      });
+      browser = await launchChromium();
     });
     afterAll(async () => {
       await browser.close();
