@@ -4,7 +4,7 @@
  */
 import { Backfill } from '../backfill/backfill.ts';
 import { Delivery } from '../delivery/delivery.ts';
-import type { Sink } from '../delivery/port.ts';
+import type { Sink, SinkRecord } from '../delivery/port.ts';
 import type { Clock } from '../domain/clock.ts';
 import { InboxFault } from '../inbox/fault.ts';
 import { LateScan } from '../inbox/late-scan.ts';
@@ -38,6 +38,8 @@ export interface PipelineOptions {
   readonly pauseOf: (station: StationName) => Pause | null;
   /** The lease is lost: stop everything. */
   readonly onLost: () => void;
+  /** Told of every batch that the sink has accepted. */
+  readonly onAccepted?: (records: readonly SinkRecord[]) => void;
   /** A station cannot go on and says why (e.g. the mailbox's IDs have started again). */
   readonly onFault: (fault: InboxFault) => void;
 }
@@ -110,7 +112,10 @@ export class Pipeline {
     });
     this.#delivery = new Delivery({
       ...common,
-      sink: counted(this.#sink, (records) => rates.add('delivery', records)),
+      sink: counted(this.#sink, (records) => {
+        rates.add('delivery', records.length);
+        options.onAccepted?.(records);
+      }),
       log: options.logOf('delivery'),
       airport: config.airport,
       timeZone: config.timeZone,
@@ -202,13 +207,13 @@ export class Pipeline {
   }
 }
 
-/** A sink that tells how many records it has accepted. */
-function counted(sink: Sink, tell: (records: number) => void): Sink {
+/** A sink that tells what it has accepted. */
+function counted(sink: Sink, tell: (records: readonly SinkRecord[]) => void): Sink {
   return {
     kind: sink.kind,
     send: async (records) => {
       const sent = await sink.send(records);
-      if (sent.outcome === 'accepted') tell(records.length);
+      if (sent.outcome === 'accepted') tell(records);
       return sent;
     },
     probe: () => sink.probe(),
