@@ -30,6 +30,13 @@ const STOP_MS = 8_000;
 /** What ends the service by itself: a fault that only an operator can mend. */
 export class ServiceFault extends Error {
   override readonly name = 'ServiceFault';
+  /** Whether the configuration has to be changed, or something else be done first (e.g. migrate). */
+  readonly mend: 'configuration' | 'preparation';
+
+  constructor(message: string, mend: 'configuration' | 'preparation', options?: ErrorOptions) {
+    super(message, options);
+    this.mend = mend;
+  }
 }
 
 export class Service implements LiveView {
@@ -152,7 +159,8 @@ export class Service implements LiveView {
         await checkSchema(this.#resources.database);
         return;
       } catch (error) {
-        if (!(error instanceof Outage)) throw new ServiceFault(messageOf(error), { cause: error });
+        if (!(error instanceof Outage))
+          throw new ServiceFault(messageOf(error), 'preparation', { cause: error });
         if (!said) this.#log.warn({ error: error.message }, 'own database is not available, waiting');
         said = true;
         await sleep(1_000, undefined, { signal: this.#stop.signal }).catch(() => undefined);
@@ -241,7 +249,7 @@ export class Service implements LiveView {
   }
 
   #end(message: string): void {
-    this.#fault ??= new ServiceFault(message);
+    this.#fault ??= new ServiceFault(message, 'configuration');
     this.#stop.abort();
   }
 

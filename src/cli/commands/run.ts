@@ -26,7 +26,10 @@ async function run(options: CommonOptions): Promise<void> {
       await Promise.race([signal, host.ended]);
       log.info({}, 'stopping');
     } catch (error) {
-      if (error instanceof ServiceFault) throw new ExpectedFailure(error.message, 2, { cause: error });
+      if (error instanceof ServiceFault) {
+        const exitCode = error.mend === 'configuration' ? 2 : 1;
+        throw new ExpectedFailure(error.message, exitCode, { cause: error });
+      }
       throw error;
     } finally {
       await host.stop();
