@@ -97,7 +97,9 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
   const renewing = (async () => {
     while (!stop.signal.aborted) {
       try {
-        await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal });
+        // Near the deadline the rest is shorter: what cannot be renewed by then is lost then, not a rest later.
+        const left = Math.max(0, deadline - performance.now());
+        await sleep(Math.min(RENEW_EVERY_MS, left), undefined, { signal: stop.signal });
       } catch {
         return;
       }
@@ -112,7 +114,8 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
         }
         deadline = asked + LEASE_TTL_MS;
       } catch (error) {
-        if (performance.now() < deadline) continue;
+        // Timers may fire a fraction of a millisecond early.
+        if (deadline - performance.now() > 1) continue;
         log.warn({ error: messageOf(error) }, 'lease lost: it could not be renewed in time');
         tell();
         return;
