@@ -5,6 +5,7 @@ import fastifyStatic from '@fastify/static';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Log } from '../runtime/log.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
+import { readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
@@ -39,7 +40,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   });
   // Bodies stay bytes: their charset is the dialect's business.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', readBody);
   setErrors(app, options.log);
   registerSend(app, options);
   registerHealth(app, options);

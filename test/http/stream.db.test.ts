@@ -58,10 +58,13 @@ describe.skipIf(postgresMissing !== null)('the live stream and the bounds of the
     await listening;
   });
 
-  it('refuses what is too large by the bytes received, before it has been read', async () => {
+  it('refuses what is too large by the bytes received, and so that the client hears it', async () => {
     const send = (body: string) => fetch(`${running.url}/cminmsgs/send`, { method: 'POST', body });
     expect((await send(`<MSG>${'x'.repeat(1_024 - 11)}</MSG>`)).status).toBe(201);
     expect((await send(`<MSG>${'x'.repeat(1_025 - 11)}</MSG>`)).status).toBe(413);
+    // Longer than any buffer on the way: the client still writes when the limit is passed.
+    const long = `<MSG>${'x'.repeat(8 * 1024 * 1024)}</MSG>`;
+    for (let round = 0; round < 5; round += 1) expect((await send(long)).status).toBe(413);
   });
 
   it.each([
