@@ -16,6 +16,8 @@ export interface ServerOptions extends SendOptions, BrowseOptions, HealthOptions
   /** host:port; port 0 takes any free one. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly log: Log;
+  /** Time for a whole request to arrive, ms. Default 30,000. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface HttpServer {
@@ -28,15 +30,21 @@ const CONSOLE = fileURLToPath(new URL('../../dist/console/', import.meta.url));
 
 /** Starts listening. Throws the system's error where the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<HttpServer> {
+  const requestTimeout = options.requestTimeoutMs ?? 30_000;
   const app = fastify({
     logger: false,
     // Slow clients are cut off: headers and body have to arrive in time.
-    requestTimeout: 30_000,
+    requestTimeout,
     keepAliveTimeout: 10_000,
     connectionTimeout: 60_000,
     forceCloseConnections: true,
     bodyLimit: options.maxMessageBytes,
-    http: { headersTimeout: 10_000, maxHeaderSize: 16 * 1024 },
+    http: {
+      headersTimeout: Math.min(10_000, requestTimeout),
+      // Left to itself, Node looks for late requests each half minute only.
+      connectionsCheckingInterval: Math.min(2_000, requestTimeout),
+      maxHeaderSize: 16 * 1024,
+    },
   });
   // Bodies stay bytes: their charset is the dialect's business.
   app.removeAllContentTypeParsers();

@@ -137,6 +137,9 @@ describe.skipIf(postgresMissing !== null)('POST /cminmsgs/send', () => {
     expect(await post(url, JSON.stringify({ message: 'a NUL \0' }), 'application/json')).toEqual(
       refused(400),
     );
+    expect(
+      await post(url, `{"message": ${JSON.stringify(remarkText('half \ud800'))}}`, 'application/json'),
+    ).toEqual(refused(400));
     expect(await post(url, remarkOf(LIMIT + 1))).toEqual(refused(413));
     // Nothing of that has reached the mailbox.
     expect(await pipeline.mailbox.bounds()).toEqual({ min: 1n, max: 1n });

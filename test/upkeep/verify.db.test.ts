@@ -7,14 +7,12 @@ import type { VerifyReport } from '../../src/upkeep/verify/index.ts';
 import { withMethods } from '../inbox/kit.ts';
 import {
   createPipeline,
-  deletion,
   freeze,
-  gate,
-  schedule,
   sendExampleDay,
   type FrozenPipeline,
   type TestPipeline,
 } from '../kit/pipeline.ts';
+import { deletion, gate, schedule } from '../kit/messages.ts';
 import { postgresMissing } from '../kit/postgres.ts';
 
 /** Invariants by their answer. */

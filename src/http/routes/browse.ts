@@ -37,7 +37,7 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
       const limit = limitOf(request.query.limit, 500, 2_000);
       const days = await selectDays(database);
       const day = request.query.day ?? defaultDay(days, options.config.timeZone);
-      if (!/^\d{4}-\d\d-\d\d$/.test(day)) return reply.code(400).send({ error: 'day must be YYYY-MM-DD' });
+      if (!isDay(day)) return reply.code(400).send({ error: 'day must be YYYY-MM-DD' });
       const after = cursorOf(request.query.after);
       const rows = await selectFlightsOfDay(database, day, after, limit);
       const last = rows.at(-1);
@@ -51,8 +51,9 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
   );
 
   app.get<{ Params: { flid: string } }>('/api/v1/flights/:flid', { onRequest }, async (request, reply) => {
-    const row = await selectFlight(database, request.params.flid);
-    if (row === null) return reply.code(404).send({ error: `no flight ${request.params.flid}` });
+    const { flid } = request.params;
+    const row = isText(flid) ? await selectFlight(database, flid) : null;
+    if (row === null) return reply.code(404).send({ error: `no flight ${flid}` });
     const messages = await selectFlightHistory(database, row.flid, 200);
     return {
       ...flightJson(row),
@@ -101,6 +102,18 @@ function defaultDay(days: readonly { readonly day: string }[], timeZone: string)
   return (days.find(({ day }) => day >= today) ?? days.at(-1))?.day ?? today;
 }
 
+/** A day of the calendar. A query string may hold anything, also a key twice. */
+function isDay(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false;
+  const time = Date.parse(`${value}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
+
+/** A text as PostgreSQL can hold it: without NUL. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0');
+}
+
 function limitOf(text: string | undefined, fallback: number, most: number): number {
   const value = Number(text ?? fallback);
   return Number.isInteger(value) && value > 0 ? Math.min(value, most) : fallback;
@@ -115,7 +128,7 @@ function cursorOf(text: string | undefined): { time: string; flid: string } {
   if (text === undefined) return { time: '', flid: '' };
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    if (Array.isArray(parsed) && typeof parsed[0] === 'string' && typeof parsed[1] === 'string') {
+    if (Array.isArray(parsed) && isText(parsed[0]) && isText(parsed[1])) {
       return { time: parsed[0], flid: parsed[1] };
     }
   } catch {

@@ -65,6 +65,8 @@ type Read = { readonly text: string } | { readonly text: null; readonly reason: 
 function textOf(dialect: Dialect, bytes: Buffer, contentType: string): Read {
   const read = /^application\/(.+\+)?json\b/i.test(contentType) ? fromJson(bytes) : fromBytes(dialect, bytes);
   if (read.text === null) return read;
+  // Half of a surrogate pair, which JSON can hold, would reach the mailbox as another character.
+  if (!read.text.isWellFormed()) return refused('the message holds half of a surrogate pair');
   if (read.text.includes('\0')) return refused('the message holds a NUL character');
   if (!/^\uFEFF?\s*</.test(read.text)) return refused('the body is not XML');
   return read;

@@ -48,6 +48,11 @@ export function registerStream(app: FastifyInstance, options: StreamOptions): vo
     }
   }
 
+  function stop(): void {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  }
+
   async function round(): Promise<void> {
     if (busy) return;
     busy = true;
@@ -72,7 +77,7 @@ export function registerStream(app: FastifyInstance, options: StreamOptions): vo
     }
   }
 
-  app.get('/api/v1/stream', { onRequest: options.access.require('viewer') }, async (request, reply) => {
+  app.get('/api/v1/stream', { onRequest: options.access.require('viewer') }, async (_request, reply) => {
     if (listeners.size >= MOST_LISTENERS) return reply.code(503).send({ error: 'too many listeners' });
     if (listeners.size === 0) {
       place = (await selectNewestEvents(database, 1))[0]?.eventId ?? -1n;
@@ -88,20 +93,20 @@ export function registerStream(app: FastifyInstance, options: StreamOptions): vo
     reply.raw.write('retry: 1000\n\n');
     listeners.add(reply);
     timer ??= setInterval(() => void round(), EVERY_MS);
-    request.raw.on('close', () => {
+    // The connection's end; a request of its own is closed when it has been read.
+    reply.raw.on('close', () => {
       listeners.delete(reply);
-      if (listeners.size === 0 && timer !== null) {
-        clearInterval(timer);
-        timer = null;
-      }
+      if (listeners.size === 0) stop();
     });
     await round();
     return reply;
   });
 
   app.addHook('preClose', async () => {
-    if (timer !== null) clearInterval(timer);
-    timer = null;
-    for (const reply of listeners) reply.raw.end();
+    stop();
+    const open = [...listeners];
+    // First out of the list: a round under way must not write behind the end.
+    listeners.clear();
+    for (const reply of open) reply.raw.end();
   });
 }

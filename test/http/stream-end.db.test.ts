@@ -1,0 +1,108 @@
+/** How the live stream and slow requests end. */
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Access } from '../../src/http/access.ts';
+import { startServer } from '../../src/http/server.ts';
+import { SILENT } from '../../src/runtime/log.ts';
+import { postgresMissing } from '../kit/postgres.ts';
+import { startPipeline, type TestPipeline } from '../kit/service-pipeline.ts';
+
+type Started = TestPipeline & { readonly running: Awaited<ReturnType<TestPipeline['start']>> };
+
+/** A second server over the resources of a running pipeline, with its own bounds. */
+async function serve(pipeline: Started, requestTimeoutMs = 30_000) {
+  const { resources, host } = pipeline.running;
+  const { config, database, mailbox, dialect } = resources;
+  const { service } = host;
+  return startServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    access: await Access.load(null),
+    log: SILENT,
+    config,
+    database,
+    mailbox,
+    dialect,
+    clock: service.clock,
+    shadow: false,
+    maxMessageBytes: config.maxMessageBytes,
+    status: service.status,
+    registry: service.metrics.registry,
+    refresh: () => service.refreshMetrics(),
+    stuck: () => [],
+    onSent: () => undefined,
+    readiness: () => Promise.reject(new Error('not asked for')),
+    requestTimeoutMs,
+  });
+}
+
+describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('stops looking when the last listener has gone, and begins anew with the next', async (test) => {
+    const pipeline = await startPipeline(test);
+    const read = vi.spyOn(pipeline.running.host.service.status, 'read');
+    const listen = async () => {
+      const abort = new AbortController();
+      const response = await fetch(`${pipeline.running.url}/api/v1/stream`, { signal: abort.signal });
+      expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+      return abort;
+    };
+    const [first, second] = [await listen(), await listen()];
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(2), { timeout: 5_000 });
+    first.abort();
+    const before = read.mock.calls.length;
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(before), { timeout: 5_000 });
+    second.abort();
+    // A round may be under way; after it there is none.
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    const left = read.mock.calls.length;
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    expect(read.mock.calls.length).toBe(left);
+    const third = await listen();
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(left + 1), { timeout: 5_000 });
+    third.abort();
+  });
+
+  it('a server that closes while a round is under way ends its streams and writes nothing behind the end', async (test) => {
+    const pipeline = await startPipeline(test);
+    const server = await serve(pipeline);
+    const { status } = pipeline.running.host.service;
+    const original = status.read.bind(status);
+    let held: () => void = () => undefined;
+    const hold = new Promise<void>((resolve) => (held = resolve));
+    vi.spyOn(status, 'read').mockImplementation(async () => {
+      await hold;
+      return original();
+    });
+    const response = await fetch(`${server.url}/api/v1/stream`);
+    const text = response.text().catch(() => 'cut off');
+    const closing = server.close();
+    await vi.waitFor(async () => expect(await Promise.race([text, Promise.resolve(null)])).not.toBe(null));
+    held();
+    await closing;
+    // What the round writes behind the end would surface as an unhandled error.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await text).not.toContain('event: status');
+  });
+
+  it('cuts off a body that does not arrive in time', async (test) => {
+    const pipeline = await startPipeline(test);
+    const server = await serve(pipeline, 500);
+    test.onTestFinished(() => server.close());
+    const { hostname, port } = new URL(server.url);
+    const since = performance.now();
+    const answer = await new Promise<string>((resolve, reject) => {
+      let heard = '';
+      const socket = connect(Number(port), hostname, () =>
+        socket.write('POST /cminmsgs/send HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n<MSG>'),
+      );
+      socket.on('data', (data) => (heard += data.toString()));
+      socket.on('close', () => resolve(heard));
+      socket.on('error', reject);
+    });
+    expect(answer).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(performance.now() - since).toBeLessThan(5_000);
+    const rows = await pipeline.mailboxClient.query('select from cminmsgs');
+    expect(rows.rowCount).toBe(0);
+  });
+});
