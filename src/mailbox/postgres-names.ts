@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import type { MailboxNames } from '../dialect/port.ts';
+import { Outage } from '../runtime/outage.ts';
 import type { Run } from './postgres-session.ts';
 
 /** A column as found. */
@@ -76,9 +77,14 @@ export interface Inbound {
   readonly utf8: boolean;
 }
 
-/** A table or column that the configuration names is not there. */
-export class MailboxNameMissing extends Error {
-  override readonly name = 'MailboxNameMissing';
+/**
+ * A table or column that the configuration names is not there. Like an outage it is nobody's message's fault:
+ * stations wait until the name is right or the table is there.
+ */
+export class MailboxNameMissing extends Outage {
+  constructor(what: string) {
+    super('mailbox', new Error(what));
+  }
 }
 
 /** Finds the inbound table. Throws MailboxNameMissing with the configuration key where something is missing. */

@@ -92,7 +92,7 @@ class PostgresMailbox implements Mailbox {
 
   async probe(): Promise<boolean> {
     try {
-      await this.#run('select 1');
+      await this.#on((run) => run('select 1'));
       return true;
     } catch {
       return false;

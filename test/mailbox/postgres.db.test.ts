@@ -49,12 +49,18 @@ describe.skipIf(postgresMissing !== null)('mailbox in PostgreSQL', () => {
   it('names the key of what is missing, and looks again once it is there', async () => {
     const { url, client } = await createTestDatabase({ blank: true });
     const mailbox = await openMailbox({ url, names: MAILBOX_NAMES, timeoutMs: 5_000 });
-    await expect(mailbox.rowsAfter(0n, 1)).rejects.toThrow(/msgx\.mailbox\.tables\.inbound\.table/);
+    const missing: unknown = await mailbox.rowsAfter(0n, 1).catch((error: unknown) => error);
+    expect(missing).toBeInstanceOf(Outage);
+    expect(missing).toMatchObject({
+      message: expect.stringMatching(/msgx\.mailbox\.tables\.inbound\.table/) as string,
+    });
+    expect(await mailbox.probe()).toBe(false);
     expect((await mailbox.check()).map(({ result }) => result)).toContain('failed');
     await client.query('create table public.cminmsgs (cminmsgs_id bigint, cminmsgs_clob_msg text)');
     await expect(mailbox.rowsAfter(0n, 1)).rejects.toThrow(/msgx\.mailbox\.tables\.inbound\.processed/);
     await client.query('alter table public.cminmsgs add cminmsgs_date_processed date');
     expect(await mailbox.rowsAfter(0n, 1)).toEqual([]);
+    expect(await mailbox.probe()).toBe(true);
     const lines = await mailbox.check();
     expect(lines.find(({ what }) => what.startsWith('index'))).toMatchObject({ result: 'warning' });
     await mailbox.close();
