@@ -57,6 +57,33 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
     expect(after.stdout).not.toContain('failed');
   });
 
+  it('check fails for a role without grants and for a column that is gone, with what to do', async () => {
+    const role = `r_${own.name}`;
+    await box.client.query(`create role ${role} login password 'only-for-this-test'`);
+    await box.client.query(`grant usage on schema public to ${role}`);
+    await box.client.query(`grant select on cminmsgs, coutmsgs to ${role}`);
+    await box.client.query('alter table coutmsgs drop column routingid');
+    try {
+      const url = new URL(box.url);
+      url.username = role;
+      url.password = 'only-for-this-test';
+      const { code, stdout } = await msgx(['check', '--json'], { cwd, env: { MSGX_MAILBOX_URL: url.href } });
+      expect(code).toBe(1);
+      expect(stdout).not.toContain('only-for-this-test');
+      const { checks } = JSON.parse(stdout) as {
+        checks: { what: string; result: string; message: string }[];
+      };
+      const failed = checks.filter(({ result }) => result === 'failed');
+      expect(failed.map(({ what }) => what)).toEqual(['UPDATE on "public"."cminmsgs"', 'column ROUTINGID']);
+      expect(failed[0]?.message).toContain('grant update on');
+      expect(failed[1]?.message).toContain('msgx.mailbox.tables.outbound.routing');
+    } finally {
+      await box.client.query('alter table coutmsgs add column routingid varchar(64)');
+      await box.client.query(`drop owned by ${role}`);
+      await box.client.query(`drop role ${role}`);
+    }
+  });
+
   it('a database that is away is one line and exit code 1', async () => {
     const url = 'postgres://nobody@127.0.0.1:1/nothing';
     const { code, stderr } = await msgx(['status'], { cwd, env: { MSGX_DATABASE_URL: url } });
