@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { Outage } from '../runtime/outage.ts';
-import { DRIVER_TYPES, translateDriverError } from '../runtime/postgres.ts';
+import { DRIVER_TYPES, translateDriverError, withOwnSettings } from '../runtime/postgres.ts';
 import type { MailboxOptions } from './options.ts';
 
 /** Most connections, as promised to the mailbox's owner (decisions.md); an open insert has its own. */
@@ -22,15 +22,17 @@ export class PostgresSession {
   constructor(options: MailboxOptions) {
     const { url, schema, timeoutMs } = options;
     this.#config = {
-      connectionString: url,
+      // ISO dates whatever the server's default; the time zone stays the database's.
+      ...withOwnSettings(
+        url,
+        `-c DateStyle=ISO${schema == null ? '' : ` -c search_path=${escapeOption(pg.escapeIdentifier(schema))}`}`,
+      ),
       types: DRIVER_TYPES,
       keepAlive: true,
       connectionTimeoutMillis: timeoutMs,
       statement_timeout: timeoutMs,
       query_timeout: timeoutMs + GRACE_MS,
       application_name: 'msgx mailbox',
-      // ISO dates whatever the server's default; the time zone stays the database's.
-      options: `-c DateStyle=ISO${schema == null ? '' : ` -c search_path=${escapeOption(pg.escapeIdentifier(schema))}`}`,
     };
     this.#pool = new pg.Pool({ ...this.#config, max: CONNECTIONS, idleTimeoutMillis: 0 });
     this.#pool.on('error', () => {

@@ -36,3 +36,35 @@ export function translateDriverError(dependency: Dependency, error: unknown): un
   // wrong parameter, a fault of ours.
   return error instanceof TypeError ? error : new Outage(dependency, error);
 }
+
+/** What we set ourselves on every connection. The driver lets a URL's query overrule it. */
+const OURS = [
+  'application_name',
+  'client_encoding',
+  'connectionTimeoutMillis',
+  'idle_in_transaction_session_timeout',
+  'keepAlive',
+  'lock_timeout',
+  'query_timeout',
+  'statement_timeout',
+] as const;
+
+/**
+ * Takes out of a URL what would overrule our own settings: deadlines and the name by which a takeover ends our
+ * sessions. Its `options` stay in force where ours do not contradict them: they are put before ours.
+ *
+ * @param options our own `options` start-up parameter
+ */
+export function withOwnSettings(
+  url: string,
+  options: string,
+): { readonly connectionString: string; readonly options: string } {
+  if (!url.includes('?') || !URL.canParse(url)) return { connectionString: url, options };
+  const parsed = new URL(url);
+  const theirs = parsed.searchParams.get('options');
+  for (const name of [...OURS, 'options']) parsed.searchParams.delete(name);
+  return {
+    connectionString: parsed.toString(),
+    options: theirs === null ? options : `${theirs} ${options}`,
+  };
+}

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { LostLease, Outage } from '../runtime/outage.ts';
-import { DRIVER_TYPES, translateDriverError } from '../runtime/postgres.ts';
+import { DRIVER_TYPES, translateDriverError, withOwnSettings } from '../runtime/postgres.ts';
 
 /** A SQL statement with a name, which is also its prepared name and its label in metrics. */
 export interface Statement {
@@ -69,7 +69,7 @@ export class Database implements Queryable {
     this.schema = options.schema;
     const statementTimeout = options.statementTimeoutMs ?? 30_000;
     this.#pool = new pg.Pool({
-      connectionString: options.url,
+      ...withOwnSettings(options.url, sessionSettings(options, statementTimeout)),
       max: options.maxConnections ?? 6,
       types: DRIVER_TYPES,
       keepAlive: true,
@@ -78,14 +78,6 @@ export class Database implements Queryable {
       // The client's own deadline lies above the server's: it only matters on a half-open connection.
       query_timeout: statementTimeout + 2_000,
       application_name: options.applicationName ?? 'msgx',
-      options: [
-        `-c search_path=${options.schema}`,
-        '-c TimeZone=UTC',
-        '-c DateStyle=ISO',
-        `-c statement_timeout=${String(statementTimeout)}`,
-        `-c idle_in_transaction_session_timeout=${String(options.idleInTransactionMs ?? 3_000)}`,
-        '-c tcp_user_timeout=3000',
-      ].join(' '),
     });
     this.#pool.on('error', () => {
       // An idle connection was lost; the pool drops it and the next query connects anew or reports.
@@ -117,9 +109,9 @@ export class Database implements Queryable {
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const client = await this.#connect();
     return this.#on(client, async () => {
-      await begin(client, options);
       let result: T;
       try {
+        await begin(client, options);
         result = await work({ query: (statement, values = []) => run(client, statement, values) });
       } catch (error) {
         if (!(error instanceof Outage)) await control(client, 'rollback');
@@ -184,8 +176,24 @@ export class Database implements Queryable {
   }
 }
 
+/** The `options` start-up parameter: settings of every session. */
+function sessionSettings(
+  { schema, idleInTransactionMs }: DatabaseOptions,
+  statementTimeoutMs: number,
+): string {
+  return [
+    `-c search_path=${schema}`,
+    '-c TimeZone=UTC',
+    '-c DateStyle=ISO',
+    `-c statement_timeout=${String(statementTimeoutMs)}`,
+    `-c idle_in_transaction_session_timeout=${String(idleInTransactionMs ?? 3_000)}`,
+    '-c tcp_user_timeout=3000',
+  ].join(' ');
+}
+
 const PROBE = statement('probe', 'select 1');
 
+/** Begins; where it throws, a transaction may be open and has to be rolled back. */
 async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
   const mode = [
     'begin isolation level',
@@ -202,10 +210,7 @@ async function begin(client: pg.PoolClient, options: TransactionOptions): Promis
     client,
     `${mode}${asynchronous}; select 1 from lease where epoch = ${options.fence.epoch.toString()} for key share`,
   );
-  if (results.at(-1)?.rowCount !== 1) {
-    await control(client, 'rollback');
-    throw new LostLease();
-  }
+  if (results.at(-1)?.rowCount !== 1) throw new LostLease();
 }
 
 /** Runs unprepared text without parameters: begin, commit, rollback. */
