@@ -6,6 +6,7 @@ import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import { nextEventAttempt } from '../store/msg-event.ts';
 import {
   claimLatestStates,
+  lockLatestStates,
   markLatestStatesSent,
   refuseLatestStates,
   type ClaimedLatestState,
@@ -81,6 +82,10 @@ export class LatestState {
     }));
     const marked = await database.transaction(
       async (tx) => {
+        await lockLatestStates(
+          tx,
+          [...accepted, ...charged].map(({ eventId: id }) => id),
+        );
         await refuseLatestStates(tx, charged);
         return markLatestStatesSent(tx, accepted, toTimestamp(now));
       },

@@ -15,11 +15,12 @@ export interface LatestState {
 const UPSERT = statement(
   'schdEvent.upsert',
   // msg_event_schd. Only forward: an older version never replaces a newer one. The age of what is still pending
-  // counts from its first untold change.
+  // counts from its first untold change. In the order of `schdEvent.lock`.
   `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at)
    select 'KAFKA:schd', flid, event_type, state_version, msg_id, $1
    from unnest($2::text[], $3::text[], $4::integer[], $5::bigint[])
      as latest (flid, event_type, state_version, msg_id)
+   order by flid
    on conflict (partition_key) where target = 'KAFKA:schd' do update
    set event_type = excluded.event_type, state_version = excluded.state_version, msg_id = excluded.msg_id,
      state = 'PENDING', attempts = 0, next_attempt_at = null, last_error = null,
@@ -102,6 +103,18 @@ export async function claimLatestStates(
     ...row,
     flight: version === null ? null : { version, operationDay, deleted, updatedAt, state },
   }));
+}
+
+const LOCK = statement(
+  'schdEvent.lock',
+  // Primary key. Pump and delivery write the same rows at the same time: both take them in the order of their keys,
+  // or each could wait for the other.
+  `select from msg_event where event_id = any ($1::bigint[]) order by partition_key for no key update`,
+);
+
+/** Takes rows that are about to be recorded, all at once; belongs before the writes of the transaction. */
+export async function lockLatestStates(tx: Queryable, eventIds: readonly bigint[]): Promise<void> {
+  if (eventIds.length > 0) await tx.query(LOCK, [eventIds]);
 }
 
 const MARK_SENT = statement(
