@@ -13,6 +13,8 @@ import { daySteps, playInto, sized } from './simulated.ts';
 const KILLS = sized('MSGX_TEST_KILLS', 6);
 /** Steps played while a process lives. */
 const PORTION = 120;
+/** Longest time to drain what all kills have left behind. */
+const DRAIN_MS = 60_000 + KILLS * 10_000;
 
 // Small batches everywhere: a kill finds every station in the middle of its work.
 const SMALL = {
@@ -52,18 +54,18 @@ describe.skipIf(postgresMissing !== null)('msgx run as a process', () => {
       const last = await startMsgx(test, pipeline);
       await last.active();
       await playInto(pipeline, steps.slice(position));
-      await pipeline.drained();
+      await pipeline.drained(DRAIN_MS);
       last.signal('SIGTERM');
       expect(await last.ended).toEqual({ code: 0, signal: null });
 
       const undisturbed = await startPipeline(test);
       await playInto(undisturbed, steps);
-      await undisturbed.drained();
+      await undisturbed.drained(DRAIN_MS);
       expect(await pipeline.digest()).toEqual(await undisturbed.digest());
       await expectClean(pipeline);
       await expectTold(pipeline);
     },
-    60_000 + KILLS * 20_000,
+    2 * DRAIN_MS + KILLS * 20_000,
   );
 
   it('ends within 10 s of a SIGTERM under load, with exit code 0 and nothing half done', async (test) => {
