@@ -20,6 +20,8 @@ import { toMillis, toTimestamp } from '../store/time.ts';
 /** Backoff of a mark that the mailbox refuses, ms: doubling from the first to the cap. */
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_CAP_MS = 5 * 60_000;
+/** Rows without an answer after which the rest of a round is left alone: each of them costs a whole deadline. */
+const SILENT_ROWS = 3;
 
 export interface BackfillOptions {
   readonly database: Database;
@@ -44,6 +46,8 @@ interface Attempted {
   readonly failed: ReadonlyMap<bigint, string>;
   /** Where the mailbox went away: marks in neither map were not written, or it is not known. */
   readonly outage: Outage | null;
+  /** How many of the marks, from the first, this speaks of; the rest was left alone for this round. */
+  readonly tried: number;
 }
 
 /** Wait after so many attempts, ms. */
@@ -69,26 +73,34 @@ export class Backfill {
     const marks = await selectDueMarks(database, toTimestamp(now), toTimestamp(now - deadlineMs), batch);
     if (marks.length === 0) return REST;
     const attempted = await this.#attempt(marks);
-    await this.#record(marks, attempted);
-    if (attempted.outage !== null) throw attempted.outage;
-    return marks.length === batch ? AGAIN : REST;
+    const { tried, outage, results } = attempted;
+    await this.#record(marks.slice(0, tried), attempted);
+    if (outage !== null) throw outage;
+    if (tried < marks.length && results.size === 0) {
+      throw new Outage('mailbox', new Error('it answers, but takes no mark in time'));
+    }
+    return tried < marks.length || marks.length === batch ? AGAIN : REST;
   }
 
   /** All marks in one call; one by one where a row keeps the others from being written. */
   async #attempt(marks: readonly OwedMark[]): Promise<Attempted> {
     const ids = marks.map(({ msgId }) => msgId);
     const whole = await this.#mark(ids);
-    if (!('failure' in whole) || ids.length === 1) return this.#gather(ids, [whole]);
+    if (!('failure' in whole) || ids.length === 1) {
+      return { ...this.#gather(ids, [whole]), tried: ids.length };
+    }
     const singles: MarkAttempt[] = [];
-    for (const id of ids) {
-      const single = await this.#mark([id]);
+    for (let silent = 0; singles.length < ids.length && silent < SILENT_ROWS;) {
+      const single = await this.#mark(ids.slice(singles.length, singles.length + 1));
       singles.push(single);
       if ('outage' in single) break;
+      if ('failure' in single && single.silent) silent += 1;
     }
-    return this.#gather(ids, singles);
+    const gathered = this.#gather(ids, singles);
+    return { ...gathered, tried: gathered.outage === null ? singles.length : ids.length };
   }
 
-  #gather(ids: readonly bigint[], attempts: readonly MarkAttempt[]): Attempted {
+  #gather(ids: readonly bigint[], attempts: readonly MarkAttempt[]): Omit<Attempted, 'tried'> {
     const results = new Map<bigint, MarkResult>();
     const failed = new Map<bigint, string>();
     let outage: Outage | null = null;
@@ -110,11 +122,11 @@ export class Backfill {
     try {
       return { results: await mailbox.mark(ids) };
     } catch (error) {
-      if (error instanceof Outage) return { outage: error };
       if (error instanceof LostLease) throw error;
-      // The mailbox refused: only if it answers otherwise has this to do with these rows.
-      if (await mailbox.probe()) return { failure: messageOf(error) };
-      return { outage: new Outage('mailbox', error) };
+      // Refused, or no answer in time, e.g. where somebody holds one of the rows: only if the mailbox answers
+      // otherwise has this to do with these rows.
+      if (await mailbox.probe()) return { failure: messageOf(error), silent: error instanceof Outage };
+      return { outage: error instanceof Outage ? error : new Outage('mailbox', error) };
     }
   }
 
@@ -167,5 +179,6 @@ export class Backfill {
 
 type MarkAttempt =
   | { readonly results: ReadonlyMap<bigint, MarkResult> }
-  | { readonly failure: string }
+  /** These rows failed while the mailbox answers otherwise; `silent` where there was no answer to them at all. */
+  | { readonly failure: string; readonly silent: boolean }
   | { readonly outage: Outage };

@@ -67,6 +67,42 @@ describe.skipIf(postgresMissing !== null)('backfill', () => {
     expect(await facts()).toContain('2 confirmed 2');
   });
 
+  it('writes the others where somebody holds a row, so that no answer comes for it', async () => {
+    const { backfill, mailbox, owe, facts, clock } = await createBench();
+    await owe(1, 2, 3);
+    clock.advance(23 * HOUR);
+    mailbox.held.add(1n);
+    await backfill.round();
+    expect(await facts()).toEqual(['1 owed 1', '2 confirmed 0', '3 confirmed 0']);
+  });
+
+  it('does not wait for row after row: the rest goes on in the next round, uncharged and not given up', async () => {
+    const { backfill, mailbox, owe, facts, clock } = await createBench();
+    await owe(1, 2, 3, 4, 5, 6);
+    clock.advance(24 * HOUR + 1);
+    for (const id of [1n, 3n, 4n]) mailbox.held.add(id);
+    expect(await backfill.round()).toEqual({ next: 'now' });
+    expect(mailbox.calls).toHaveLength(5);
+    expect(await facts()).toEqual([
+      '1 TRANSIENT_DEADLINE 1',
+      '2 confirmed 0',
+      '3 TRANSIENT_DEADLINE 1',
+      '4 TRANSIENT_DEADLINE 1',
+      '5 owed 0',
+      '6 owed 0',
+    ]);
+    await backfill.round();
+    expect((await facts()).slice(4)).toEqual(['5 confirmed 0', '6 confirmed 0']);
+  });
+
+  it('pauses where the mailbox answers but takes no mark at all', async () => {
+    const { backfill, mailbox, owe, facts } = await createBench();
+    await owe(1, 2, 3, 4);
+    for (const id of [1n, 2n, 3n, 4n]) mailbox.held.add(id);
+    await expect(backfill.round()).rejects.toThrow('takes no mark');
+    expect(await facts()).toEqual(['1 owed 1', '2 owed 1', '3 owed 1', '4 owed 0']);
+  });
+
   it('backs off from 1 s to 5 min', () => {
     expect([1, 2, 3, 9, 10, 11, 1_000].map(markBackoff)).toEqual([
       1_000, 2_000, 4_000, 256_000, 300_000, 300_000, 300_000,

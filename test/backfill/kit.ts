@@ -18,6 +18,8 @@ export class FaultyMailbox {
   reachable = true;
   /** IDs that the mailbox refuses, and with them every statement that names one. */
   readonly refused = new Set<bigint>();
+  /** IDs whose rows somebody holds: every statement that names one gets no answer in time. */
+  readonly held = new Set<bigint>();
   readonly calls: (readonly bigint[])[] = [];
   onMark: (ids: readonly bigint[]) => Promise<void> = async () => undefined;
 
@@ -29,6 +31,7 @@ export class FaultyMailbox {
     this.calls.push(ids);
     await this.onMark(ids);
     if (this.down) throw new Outage('mailbox', new Error('mailbox down'));
+    if (ids.some((id) => this.held.has(id))) throw new Outage('mailbox', new Error('statement timeout'));
     if (ids.some((id) => this.refused.has(id))) throw new Error('row is locked');
     const results = new Map<bigint, MarkResult>();
     for (const id of ids) {
