@@ -1,6 +1,7 @@
 /** Opens the mailbox adapter that a URL or module path names. */
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { openMysqlMailbox } from './mysql.ts';
 import type { MailboxOptions } from './options.ts';
 import type { Mailbox } from './port.ts';
 import { openPostgresMailbox } from './postgres.ts';
@@ -8,6 +9,8 @@ import { openPostgresMailbox } from './postgres.ts';
 const ADAPTERS: Readonly<Record<string, (options: MailboxOptions) => Promise<Mailbox>>> = {
   'postgres:': openPostgresMailbox,
   'postgresql:': openPostgresMailbox,
+  'mysql:': openMysqlMailbox,
+  'mariadb:': openMysqlMailbox,
 };
 
 /**
@@ -20,7 +23,7 @@ export async function openMailbox(options: MailboxOptions): Promise<Mailbox> {
   const adapter = ADAPTERS[scheme];
   if (adapter === undefined) {
     throw new Error(
-      `msgx.mailbox.url: no adapter for ${scheme}// – supported are postgres:// and the path of a module that exports openMailbox`,
+      `msgx.mailbox.url: no adapter for ${scheme}// – supported are postgres://, mysql:// and the path of a module that exports openMailbox`,
     );
   }
   return adapter(options);
@@ -34,7 +37,7 @@ async function openModule(options: MailboxOptions): Promise<Mailbox> {
     module = await import(isFile ? pathToFileURL(resolve(path)).href : path);
   } catch (error) {
     throw new Error(
-      `msgx.mailbox.url: ${path} is neither a URL such as postgres://user@host/database nor a module that can be loaded`,
+      `msgx.mailbox.url: ${path} is neither a URL such as postgres://user@host/database or mysql://user@host/database nor a module that can be loaded`,
       { cause: error },
     );
   }

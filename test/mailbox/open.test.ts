@@ -12,8 +12,18 @@ describe('openMailbox', () => {
     expect(await mailbox.probe()).toBe(false);
   });
 
+  it('takes mysql:// and mariadb:// and tells the database name without connecting', async () => {
+    const mailbox = await open('mysql://user:p%40ss@127.0.0.1:1/north%20mail');
+    expect(mailbox).toMatchObject({ kind: 'mysql', name: 'north mail' });
+    expect(await open('mariadb://user@[::1]/aodb')).toMatchObject({ kind: 'mysql', name: 'aodb' });
+    expect(await mailbox.probe()).toBe(false);
+    await expect(open('mysql://user@127.0.0.1:1')).rejects.toThrow(/names no database/);
+  });
+
   it('refuses other schemes and lists what is supported', async () => {
-    await expect(open('oracle://host/x')).rejects.toThrow(/no adapter for oracle:\/\/.*postgres:\/\//);
+    await expect(open('oracle://host/x')).rejects.toThrow(
+      /no adapter for oracle:\/\/.*postgres:\/\/, mysql:\/\//,
+    );
   });
 
   it('loads a module path and refuses one without the function', async () => {
