@@ -48,10 +48,10 @@ describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
       return abort;
     };
     const [first, second] = [await listen(), await listen()];
-    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(2), { timeout: 5_000 });
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(2), { timeout: 20_000 });
     first.abort();
     const before = read.mock.calls.length;
-    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(before), { timeout: 5_000 });
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(before), { timeout: 20_000 });
     second.abort();
     // A round may be under way; after it there is none.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_200));
     expect(read.mock.calls.length).toBe(left);
     const third = await listen();
-    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(left + 1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(left + 1), { timeout: 20_000 });
     third.abort();
   });
 

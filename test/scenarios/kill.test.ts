@@ -50,6 +50,8 @@ describe.skipIf(postgresMissing !== null)('msgx run as a process', () => {
         if (finished > finishedBefore && (await unfinishedUpTo(pipeline, top)) > 0) kills += 1;
         finishedBefore = finished;
         await playing;
+        // As it was left: what is pending or owed is no fault, everything else would be.
+        await expectClean(pipeline);
       }
       const last = await startMsgx(test, pipeline);
       await last.active();
