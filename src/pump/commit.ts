@@ -2,8 +2,9 @@
  * The business transaction (seed §5.3): one lock, one read of what the batch touches, the decisions in order,
  * a few set-based writes, one commit. The same code for one message and for five hundred.
  */
-import { decide, flightsNamed, referenceNamed } from '../domain/decide/index.ts';
+import { decideSteps, flightsNamed, referenceNamed, type DecisionInput } from '../domain/decide/index.ts';
 import { causeOf, messageEventBody } from '../domain/event.ts';
+import type { FlightChange } from '../domain/flight.ts';
 import { msgId as msgIdOf } from '../domain/ids.ts';
 import type { DecodedMessage } from '../domain/message.ts';
 import type { Decision } from '../domain/outcome.ts';
@@ -63,7 +64,8 @@ async function writeBatch(
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
   const touched: FlightMessage[] = [];
-  const decideOne = (ready: Ready): Finished => {
+  const breathe = breather(() => keepAlive(tx));
+  const decideOne = async (ready: Ready): Promise<Finished> => {
     const { candidate, bound } = ready;
     const { msgId } = candidate.head;
     if (candidate.kind === 'malformed') {
@@ -96,7 +98,7 @@ async function writeBatch(
       } as const;
       return { ready, terminal, decision: null };
     }
-    const decision = decide({
+    const input: DecisionInput = {
       msgId: msgIdOf(msgId),
       message,
       flight: (flid) => world.flight(flid),
@@ -104,17 +106,21 @@ async function writeBatch(
       ...facts,
       openRequest: 'none',
       allowEmptyReference: false,
-    });
+    };
+    const decision = await inSteps(decideSteps(input), breathe);
     if (decision.state === 'FAILED') throw new Error(`${decision.reason} reached a batch`);
     if (decision.state === 'SUCCEEDED') {
-      apply(context, world, message, identity ?? '', msgId, decision, events, touched);
+      for (const change of decision.flights) {
+        applyFlight(context, world, message, identity ?? '', msgId, change, events, touched);
+        await breathe();
+      }
+      if (decision.reference !== null) world.applyReference(decision.reference);
     }
     return { ready, terminal: { ...known, ...outcomeOf(decision) }, decision };
   };
   const finished: Finished[] = [];
-  const breathe = breather(() => keepAlive(tx));
   for (const ready of batch) {
-    finished.push(decideOne(ready));
+    finished.push(await decideOne(ready));
     await breathe();
   }
   const at = toTimestamp(now);
@@ -145,38 +151,44 @@ async function readWorld(context: PumpContext, tx: Queryable, batch: readonly Re
   return new World(flights, await selectReference(tx, needs));
 }
 
-function apply(
+/** Runs a decision to its end; pauses where the breather wants to, so that the size of a message does not matter. */
+async function inSteps(steps: Generator<void, Decision>, breathe: () => Promise<void>): Promise<Decision> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await breathe();
+  }
+}
+
+function applyFlight(
   context: PumpContext,
   world: World,
   message: DecodedMessage,
   identity: string,
   id: bigint,
-  decision: Extract<Decision, { state: 'SUCCEEDED' }>,
+  change: FlightChange,
   events: NewMessageEvent[],
   touched: FlightMessage[],
 ): void {
+  world.applyFlight(change, id);
+  const { after, event, superseded } = change;
+  const { flid, version } = after;
+  touched.push({
+    flid,
+    msgId: id,
+    stateVersion: event === null ? null : version,
+    changed: event?.changed ?? [],
+    superseded,
+  });
+  if (event === null) return;
   const cause = causeOf(msgIdOf(id), identity, message.header);
-  for (const change of decision.flights) {
-    world.applyFlight(change, id);
-    const { after, event, superseded } = change;
-    const { flid, version } = after;
-    touched.push({
-      flid,
-      msgId: id,
-      stateVersion: event === null ? null : version,
-      changed: event?.changed ?? [],
-      superseded,
-    });
-    if (event === null) continue;
-    events.push({
-      flid,
-      eventType: event.type,
-      stateVersion: version,
-      msgId: id,
-      body: storable(JSON.stringify(messageEventBody(after, event, cause, context.publication))),
-    });
-  }
-  if (decision.reference !== null) world.applyReference(decision.reference);
+  events.push({
+    flid,
+    eventType: event.type,
+    stateVersion: version,
+    msgId: id,
+    body: storable(JSON.stringify(messageEventBody(after, event, cause, context.publication))),
+  });
 }
 
 /** An unescaped `\\u0000` or lone surrogate in JSON text: what jsonb refuses. */

@@ -1,4 +1,5 @@
 /** Which message touched which flight, and how: the history and the ground of the audit (invariant 7). */
+import { chunksOf } from './chunks.ts';
 import { statement, type Queryable } from './database.ts';
 
 export interface FlightMessage {
@@ -21,12 +22,13 @@ const INSERT = statement(
 
 /** Inserts the rows of a batch. */
 export async function insertFlightMessages(tx: Queryable, rows: readonly FlightMessage[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(INSERT, [
-    rows.map(({ flid }) => flid),
-    rows.map(({ msgId }) => msgId),
-    rows.map(({ stateVersion }) => stateVersion),
-    rows.map(({ changed }) => JSON.stringify(changed)),
-    rows.map(({ superseded }) => JSON.stringify(superseded)),
-  ]);
+  for (const part of chunksOf(rows)) {
+    await tx.query(INSERT, [
+      part.map(({ flid }) => flid),
+      part.map(({ msgId }) => msgId),
+      part.map(({ stateVersion }) => stateVersion),
+      part.map(({ changed }) => JSON.stringify(changed)),
+      part.map(({ superseded }) => JSON.stringify(superseded)),
+    ]);
+  }
 }

@@ -2,6 +2,7 @@
 import type { FlightRecord, FlightState, Stamps } from '../domain/flight.ts';
 import { flid as flidOf, msgId as msgIdOf } from '../domain/ids.ts';
 import { airportTime } from '../runtime/airport-time.ts';
+import { chunksOf } from './chunks.ts';
 import { statement, type Queryable } from './database.ts';
 import { toMillis } from './time.ts';
 
@@ -35,32 +36,37 @@ export interface ReadFlight {
   readonly archived: boolean;
 }
 
-/** Reads flights, archived ones included; those never known are missing from the result. */
+/**
+ * Reads flights, archived ones included; those never known are missing from the result. For many flights it takes
+ * several statements: belongs in a transaction that holds pipeline_lock.
+ */
 export async function selectFlights(
   tx: Queryable,
   flids: readonly string[],
   timeZone: string,
 ): Promise<ReadonlyMap<string, ReadFlight>> {
-  if (flids.length === 0) return new Map();
-  const rows = await tx.query<FlightRow>(SELECT, [flids]);
-  return new Map(
-    rows.map((row) => [
-      row.flid,
-      {
-        archived: row.archived,
-        record: {
-          flid: flidOf(row.flid),
-          version: row.version,
-          operationDay: row.operationDay,
-          deleted: row.deleted || row.archived,
-          state: row.state,
-          stamps: row.stamps,
-          lastMsgId: msgIdOf(row.lastMsgId),
-          updatedAt: airportTime(toMillis(row.updatedAt), timeZone),
-        },
-      },
-    ]),
-  );
+  const flights = new Map<string, ReadFlight>();
+  for (const part of chunksOf(flids)) {
+    for (const row of await tx.query<FlightRow>(SELECT, [part]))
+      flights.set(row.flid, readFlight(row, timeZone));
+  }
+  return flights;
+}
+
+function readFlight(row: FlightRow, timeZone: string): ReadFlight {
+  return {
+    archived: row.archived,
+    record: {
+      flid: flidOf(row.flid),
+      version: row.version,
+      operationDay: row.operationDay,
+      deleted: row.deleted || row.archived,
+      state: row.state,
+      stamps: row.stamps,
+      lastMsgId: msgIdOf(row.lastMsgId),
+      updatedAt: airportTime(toMillis(row.updatedAt), timeZone),
+    },
+  };
 }
 
 const UPSERT = statement(
@@ -86,16 +92,17 @@ export async function upsertFlights(
   records: readonly FlightRecord[],
   archived: readonly string[],
 ): Promise<void> {
-  if (records.length === 0) return;
-  await tx.query(UPSERT, [
-    records.map(({ flid }) => flid),
-    records.map(({ version }) => version),
-    records.map(({ operationDay }) => operationDay),
-    records.map(({ deleted }) => deleted),
-    records.map(({ state }) => JSON.stringify(state)),
-    records.map(({ stamps }) => JSON.stringify(stamps)),
-    records.map(({ lastMsgId }) => lastMsgId),
-    records.map(({ updatedAt }) => updatedAt),
-  ]);
+  for (const part of chunksOf(records)) {
+    await tx.query(UPSERT, [
+      part.map(({ flid }) => flid),
+      part.map(({ version }) => version),
+      part.map(({ operationDay }) => operationDay),
+      part.map(({ deleted }) => deleted),
+      part.map(({ state }) => JSON.stringify(state)),
+      part.map(({ stamps }) => JSON.stringify(stamps)),
+      part.map(({ lastMsgId }) => lastMsgId),
+      part.map(({ updatedAt }) => updatedAt),
+    ]);
+  }
   if (archived.length > 0) await tx.query(UNARCHIVE, [archived]);
 }

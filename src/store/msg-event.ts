@@ -1,4 +1,5 @@
 /** The outbox rows of KAFKA:msg (seed §1 MSG_EVENT, §8.1): one event per flight and message, in EVENT_ID order. */
+import { chunksOf } from './chunks.ts';
 import { statement, type Queryable } from './database.ts';
 
 /** A new event. Its body is the published value without `eventId`, as compact JSON text in published order. */
@@ -27,15 +28,16 @@ export async function insertMessageEvents(
   events: readonly NewMessageEvent[],
   createdAt: string,
 ): Promise<void> {
-  if (events.length === 0) return;
-  await tx.query(INSERT, [
-    createdAt,
-    events.map(({ flid }) => flid),
-    events.map(({ eventType }) => eventType),
-    events.map(({ stateVersion }) => stateVersion),
-    events.map(({ msgId }) => msgId),
-    events.map(({ body }) => body),
-  ]);
+  for (const part of chunksOf(events)) {
+    await tx.query(INSERT, [
+      createdAt,
+      part.map(({ flid }) => flid),
+      part.map(({ eventType }) => eventType),
+      part.map(({ stateVersion }) => stateVersion),
+      part.map(({ msgId }) => msgId),
+      part.map(({ body }) => body),
+    ]);
+  }
 }
 
 /** A pending event as the dispatcher takes it. */

@@ -2,6 +2,7 @@
 import { msgId as msgIdOf, type MsgId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ReferenceRow } from '../domain/reference.ts';
+import { chunksOf } from './chunks.ts';
 import { statement, type Queryable } from './database.ts';
 import { toTimestamp } from './time.ts';
 
@@ -96,14 +97,14 @@ export async function upsertReference(
   floors: ReadonlyMap<string, MsgId>,
   now: number,
 ): Promise<void> {
-  if (rows.length > 0) {
+  for (const part of chunksOf(rows)) {
     await tx.query(UPSERT_ROWS, [
-      rows.map(({ rtype }) => rtype),
-      rows.map(({ rkey }) => rkey),
-      rows.map(({ body }) => JSON.stringify(body)),
-      rows.map(({ active }) => active),
-      rows.map(({ stamp }) => stamp),
-      rows.map(({ bodyStamp }) => bodyStamp),
+      part.map(({ rtype }) => rtype),
+      part.map(({ rkey }) => rkey),
+      part.map(({ body }) => JSON.stringify(body)),
+      part.map(({ active }) => active),
+      part.map(({ stamp }) => stamp),
+      part.map(({ bodyStamp }) => bodyStamp),
       toTimestamp(now),
     ]);
   }

@@ -1,5 +1,6 @@
 /** The outbox rows of KAFKA:schd (seed §8.2): one row per flight that says which version is to be told. */
 import type { JsonObject } from '../domain/json.ts';
+import { chunksOf } from './chunks.ts';
 import { statement, type Queryable } from './database.ts';
 import type { RefusedEvent } from './msg-event.ts';
 
@@ -20,7 +21,7 @@ const UPSERT = statement(
    select 'KAFKA:schd', flid, event_type, state_version, msg_id, $1
    from unnest($2::text[], $3::text[], $4::integer[], $5::bigint[])
      as latest (flid, event_type, state_version, msg_id)
-   order by flid
+   order by flid collate "C"
    on conflict (partition_key) where target = 'KAFKA:schd' do update
    set event_type = excluded.event_type, state_version = excluded.state_version, msg_id = excluded.msg_id,
      state = 'PENDING', attempts = 0, next_attempt_at = null, last_error = null,
@@ -37,14 +38,17 @@ export async function upsertLatestStates(
   states: readonly LatestState[],
   createdAt: string,
 ): Promise<void> {
-  if (states.length === 0) return;
-  await tx.query(UPSERT, [
-    createdAt,
-    states.map(({ flid }) => flid),
-    states.map(({ eventType }) => eventType),
-    states.map(({ stateVersion }) => stateVersion),
-    states.map(({ msgId }) => msgId),
-  ]);
+  // Through all parts in one order, that of `schdEvent.lock`.
+  const ordered = [...states].sort((a, b) => (a.flid < b.flid ? -1 : 1));
+  for (const part of chunksOf(ordered)) {
+    await tx.query(UPSERT, [
+      createdAt,
+      part.map(({ flid }) => flid),
+      part.map(({ eventType }) => eventType),
+      part.map(({ stateVersion }) => stateVersion),
+      part.map(({ msgId }) => msgId),
+    ]);
+  }
 }
 
 /** A due row with the flight as it is now. */
@@ -109,7 +113,8 @@ const LOCK = statement(
   'schdEvent.lock',
   // Primary key. Pump and delivery write the same rows at the same time: both take them in the order of their keys,
   // or each could wait for the other.
-  `select from msg_event where event_id = any ($1::bigint[]) order by partition_key for no key update`,
+  `select from msg_event where event_id = any ($1::bigint[]) order by partition_key collate "C"
+   for no key update`,
 );
 
 /** Takes rows that are about to be recorded, all at once; belongs before the writes of the transaction. */

@@ -7,13 +7,14 @@ import type { DecisionInput } from './input.ts';
 import { applied, noMatch } from './success.ts';
 
 /** Decides an FDEL: no-match on what is unknown or deleted already, superseded where a newer schedule has spoken. */
-export function decideDeletion(input: DecisionInput): Decision {
+export function* decideDeletion(input: DecisionInput): Generator<void, Decision> {
   const flights: Applied[] = [];
   const unmatched: Flid[] = [];
   for (const [flid, effect] of effectsOf(input.message)) {
     const flight = input.flight(flid);
     if (flight === null || flight.deleted) unmatched.push(flid);
     else flights.push(applyEffect(flight, flid, input.msgId, effect, input));
+    yield;
   }
   if (flights.length === 0 && unmatched.length > 0) return noMatch(unmatched);
   return applied(flights, unmatched, input.message.unmatchedStands);

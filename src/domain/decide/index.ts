@@ -18,17 +18,29 @@ export { flightsNamed, referenceNamed, type DecisionInput } from './input.ts';
  * the next message of the batch is decided.
  */
 export function decide(input: DecisionInput): Decision {
+  const steps = decideSteps(input);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/**
+ * Decides a message like {@link decide}, flight by flight: a message may name tens of thousands of flights, and the
+ * caller has other things to do in between.
+ */
+export function* decideSteps(input: DecisionInput): Generator<void, Decision> {
   const { header, body } = input.message;
   if (isResponse(body) && input.openRequest === 'none') {
     return { state: 'SKIPPED', reason: 'no-open-request', detail: null };
   }
   switch (body.kind) {
     case 'schedule':
-      return decideSchedule(input, body);
+      return yield* decideSchedule(input, body);
     case 'operation':
-      return decideOperation(input, body);
+      return yield* decideOperation(input, body);
     case 'deletion':
-      return decideDeletion(input);
+      return yield* decideDeletion(input);
     case 'reference':
       return decideReference(input, body);
     case 'ignored':

@@ -11,7 +11,10 @@ import { dayFaults, refusal } from './protocol.ts';
 import { applied, noMatch } from './success.ts';
 
 /** Decides a FLOP: records of one flight count as one, and one matching flight makes the message a success. */
-export function decideOperation(input: DecisionInput, body: Extract<Body, { kind: 'operation' }>): Decision {
+export function* decideOperation(
+  input: DecisionInput,
+  body: Extract<Body, { kind: 'operation' }>,
+): Generator<void, Decision> {
   const refused = refusal(dayFaults(body.records, input));
   if (refused !== null) return refused;
   const flights: Applied[] = [];
@@ -20,6 +23,7 @@ export function decideOperation(input: DecisionInput, body: Extract<Body, { kind
     const flight = input.flight(flid);
     if (flight === null || !accepts(flight, input.msgId)) unmatched.push(flid);
     else flights.push(applyEffect(flight, flid, input.msgId, effect, input));
+    yield;
   }
   if (flights.length === 0 && unmatched.length > 0) return noMatch(unmatched);
   return applied(flights, unmatched, input.message.unmatchedStands);

@@ -1,0 +1,64 @@
+/**
+ * A message of any legal size: its transaction never idles long enough for the server to end it, and the lease can be
+ * renewed in between. Otherwise one schedule would hold the line for ever, with no attempt charged to it.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { record, schedule } from '../kit/json-dialect.ts';
+import { intake } from '../kit/intake.ts';
+import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
+import { createPump } from '../kit/pump.ts';
+
+const FLIGHTS = 4_500;
+
+describe.skipIf(postgresMissing !== null)('a big message', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+
+  /** Counts the statements of transactions by name. */
+  function counting(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    const transaction = db.database.transaction.bind(db.database);
+    db.database.transaction = (work, options) =>
+      transaction(
+        (tx) =>
+          work({
+            query: async (...args) => {
+              counts.set(args[0].name, (counts.get(args[0].name) ?? 0) + 1);
+              return tx.query(...args);
+            },
+          }),
+        options,
+      );
+    return counts;
+  }
+
+  it('pauses between its flights and writes in parts, in one transaction and in order', async () => {
+    const flids = Array.from({ length: FLIGHTS }, (_, index) => String(900_000 - index));
+    await intake(db, [
+      schedule(
+        1,
+        flids.map((flid) => record(flid)),
+      ),
+    ]);
+    const counts = counting();
+    const pump = createPump(db);
+    await pump.tick();
+    // Once after each message is what a batch of small ones does.
+    expect(counts.get('procState.keepAlive')).toBeGreaterThan(1);
+    for (const statement of ['flight.select', 'flight.upsert', 'msgEvent.insert', 'flightMessage.insert']) {
+      expect([statement, counts.get(statement)]).toEqual([statement, 3]);
+    }
+    const { rows } = await db.client.query<{ flids: string[]; transactions: number }>(
+      `select array_agg(partition_key order by event_id) as flids, count(distinct xmin::text)::integer as transactions
+       from msg_event where target = 'KAFKA:msg'`,
+    );
+    expect(rows).toEqual([{ flids, transactions: 1 }]);
+    const { rows: states } = await db.client.query(
+      `select (select state from proc_state) as state, (select count(*)::integer from flight_schd) as flights,
+         (select count(*)::integer from msg_event where target = 'KAFKA:schd') as latest`,
+    );
+    expect(states).toEqual([{ state: 'SUCCEEDED', flights: FLIGHTS, latest: FLIGHTS }]);
+  });
+});
