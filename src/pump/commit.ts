@@ -43,7 +43,16 @@ export class StaleHeads extends Error {
   override readonly name = 'StaleHeads';
 }
 
-/** Ends a batch in one fenced transaction. Throws StaleHeads, LostLease, Outage, or what went wrong. */
+/**
+ * Most characters of events in one transaction; one message always fits. A short message publishes all that its
+ * flight has, so the bound on what is read says nothing of what is written.
+ */
+const EVENT_CHARACTERS = 64 << 20;
+
+/**
+ * Ends a batch in one fenced transaction. Gives those of its messages that were ended, from the first: the rest
+ * waits where the events become too many. Throws StaleHeads, LostLease, Outage, or what went wrong.
+ */
 export async function commitBatch(
   context: PumpContext,
   batch: readonly Ready[],
@@ -119,8 +128,12 @@ async function writeBatch(
     return { ready, terminal: { ...known, ...outcomeOf(decision) }, decision };
   };
   const finished: Finished[] = [];
+  let characters = 0;
   for (const ready of batch) {
+    if (finished.length > 0 && characters > (context.eventCharacters ?? EVENT_CHARACTERS)) break;
+    const before = events.length;
     finished.push(await decideOne(ready));
+    for (const { body } of events.slice(before)) characters += body.length;
     await breathe();
   }
   const at = toTimestamp(now);
@@ -134,7 +147,7 @@ async function writeBatch(
     finished.map(({ terminal }) => terminal),
     { now, profileHash: dialect.profileHash },
   );
-  if (ended !== batch.length) throw new StaleHeads('heads changed while they were processed');
+  if (ended !== finished.length) throw new StaleHeads('heads changed while they were processed');
   return finished;
 }
 

@@ -29,6 +29,8 @@ export interface PumpContext {
   /** Most bytes of text of one transaction (`pipeline.batch-bytes`); one message always fits. */
   readonly batchBytes: number;
   readonly maxMessageBytes: number;
+  /** Most characters of events of one transaction; one message always fits. Default 64 Mi. */
+  readonly eventCharacters?: number;
   readonly retry: RetryTiers;
   /** Told after each commit how many messages have ended. */
   readonly onProgress?: (messages: number) => void;

@@ -1,6 +1,6 @@
 /** What every connection to a PostgreSQL shares, our own and a mailbox: value parsers and the reading of errors. */
 import pg from 'pg';
-import { Outage, isOutageSqlState, type Dependency } from './outage.ts';
+import { Outage, isConnectionCode, isOutageSqlState, type Dependency } from './outage.ts';
 
 type Parser = (value: string) => unknown;
 
@@ -33,8 +33,9 @@ export function translateDriverError(dependency: Dependency, error: unknown): un
     return isOutageSqlState(error.code) ? new Outage(dependency, error) : error;
   }
   // The driver's own errors (connection terminated, timeouts, refused) carry no SQLSTATE. A TypeError is a
-  // wrong parameter, a fault of ours.
-  return error instanceof TypeError ? error : new Outage(dependency, error);
+  // wrong parameter, a RangeError one too long for a string: faults of ours.
+  const ours = error instanceof TypeError || (error instanceof RangeError && !isConnectionCode(error));
+  return ours ? error : new Outage(dependency, error);
 }
 
 /** What we set ourselves on every connection. The driver lets a URL's query overrule it. */

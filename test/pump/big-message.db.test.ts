@@ -3,12 +3,34 @@
  * renewed in between. Otherwise one schedule would hold the line for ever, with no attempt charged to it.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { record, schedule } from '../kit/json-dialect.ts';
+import { operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
 
 const FLIGHTS = 4_500;
+
+describe.skipIf(postgresMissing !== null)('small messages about a flight that has much to tell', () => {
+  it('end in as many transactions as their events need', async () => {
+    const db = await createTestDatabase();
+    const texts = ['T1', 'T2', 'T3'].map((terminal, index) =>
+      operation(index + 2, '700001', [scalar('terminal', terminal)]),
+    );
+    await intake(db, [schedule(1, [record('700001', scalar('remark', 'x'.repeat(5_000)))]), ...texts]);
+    const pump = createPump(db, { eventCharacters: 7_000 });
+    const ended: number[] = [];
+    for (let before = 0; (await pump.tick()).next === 'now'; before = pump.progress()) {
+      ended.push(pump.progress() - before);
+    }
+    expect(ended).toEqual([2, 2]);
+    const { rows } = await db.client.query<{ versions: number[] }>(
+      `select array_agg(state_version order by event_id) as versions from msg_event where target = 'KAFKA:msg'`,
+    );
+    expect(rows).toEqual([{ versions: [1, 2, 3, 4] }]);
+    const { rows: states } = await db.client.query('select distinct state, attempts from proc_state');
+    expect(states).toEqual([{ state: 'SUCCEEDED', attempts: 0 }]);
+  });
+});
 
 describe.skipIf(postgresMissing !== null)('a big message', () => {
   let db: TestDatabase;
