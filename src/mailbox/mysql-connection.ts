@@ -197,6 +197,9 @@ export function isMariaDb(version: string | undefined): boolean {
   return /mariadb/i.test(version ?? '');
 }
 
+/** The driver's error without the statement, which carries whole messages and would end in logs. */
 function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof Error)) return new Error(String(error));
+  if ('sql' in error) delete error.sql;
+  return error;
 }

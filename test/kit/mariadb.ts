@@ -5,7 +5,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -56,7 +56,8 @@ export interface MariadbServer {
 export async function startMariadb(settings: readonly string[] = []): Promise<MariadbServer> {
   if (server === null || installer === null) throw new Error(mariadbMissing ?? '');
   const folder = await mkdtemp(join(tmpdir(), 'msgx-mariadb-'));
-  const data = join(folder, 'data');
+  const [data, temporary] = [join(folder, 'data'), join(folder, 'temporary')];
+  await mkdir(temporary);
   const user = `--user=${userInfo().username}`;
   await promisify(execFile)(installer, [
     '--no-defaults',
@@ -78,6 +79,8 @@ grant all privileges on *.* to '${ADMIN.user}'@'%' with grant option;
   let running = launch(server, [
     '--no-defaults',
     `--datadir=${data}`,
+    // A starting server deletes what it takes for its own remains in the folder of temporary files.
+    `--tmpdir=${temporary}`,
     `--port=${String(port)}`,
     '--bind-address=127.0.0.1',
     `--socket=${join(folder, 'socket')}`,
