@@ -10,15 +10,15 @@ import type { Inbound } from './mysql-names.ts';
 
 /**
  * The server does not say into which table, so writers of its other tables count too: a hole is held rather too
- * long. A transaction that wrote shows rows modified; one that is waiting within its INSERT, ID assigned, shows
- * tables locked by its statement. Two tokens each: thread and start, which last from the first statement to the
- * end, and the transaction's ID, which it is given with its first write and keeps when it is prepared for XA
- * and its session is gone.
+ * long. A transaction that wrote shows rows modified. One within its INSERT, ID assigned and row not yet there, shows
+ * a statement that locks; an idle one that only locked what it read does not. Two tokens each: thread and start,
+ * which last from the first statement to the end, and the transaction's ID, which it is given with its first
+ * write and keeps when it is prepared for XA and its session is gone.
  */
 const WRITERS = `
   select cast(trx_id as char) as trx, cast(trx_mysql_thread_id as char) as thread,
     date_format(trx_started, '%Y%m%d%H%i%s') as started,
-    trx_rows_modified > 0 or trx_tables_locked > 0 as writing,
+    trx_rows_modified > 0 or (trx_tables_locked > 0 and trx_tables_in_use > 0) as writing,
     coalesce(locate(?, trx_query), 0) > 0 as ours
   from information_schema.innodb_trx`;
 
