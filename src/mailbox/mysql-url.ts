@@ -1,5 +1,6 @@
 /** Reads a `mysql://` URL. The driver's own reading is not used: it passes unknown parameters on as options. */
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import type { SslOptions } from 'mysql2';
 
 /** Where a MySQL or MariaDB is, and as whom. */
@@ -33,18 +34,19 @@ export async function readMysqlUrl(text: string, database: string | null): Promi
   if (name === '') {
     throw new Error('msgx.mailbox.url: names no database (mysql://user@host:port/DATABASE)');
   }
+  // An IPv6 address stands in brackets in a URL, and without them everywhere else.
+  const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost';
   return {
-    // An IPv6 address stands in brackets in a URL, and without them everywhere else.
-    host: decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost',
+    host,
     port: url.port === '' ? DEFAULT_PORT : Number(url.port),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database: name,
-    tls: await tlsOf(url.searchParams),
+    tls: await tlsOf(url.searchParams, host),
   };
 }
 
-async function tlsOf(parameters: URLSearchParams): Promise<SslOptions | null> {
+async function tlsOf(parameters: URLSearchParams, host: string): Promise<SslOptions | null> {
   for (const key of parameters.keys()) {
     if (key !== 'ssl-mode' && key !== 'ssl-ca') {
       throw new Error(`msgx.mailbox.url: unknown parameter ${key}; known are ssl-mode and ssl-ca`);
@@ -55,6 +57,10 @@ async function tlsOf(parameters: URLSearchParams): Promise<SslOptions | null> {
   const options = TLS_MODES[mode];
   if (options === undefined) {
     throw new Error(`msgx.mailbox.url: ssl-mode is one of ${Object.keys(TLS_MODES).join(', ')}`);
+  }
+  // The driver has no name to compare for an address, and would compare `localhost`.
+  if (options?.verifyIdentity === true && isIP(host) !== 0) {
+    throw new Error(`msgx.mailbox.url: ssl-mode=verify-identity needs a host name, not the address ${host}`);
   }
   if (options === null || file === null) return options;
   return { ...options, ca: await readFile(file, 'utf8') };

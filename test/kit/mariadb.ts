@@ -62,6 +62,8 @@ export async function startMariadb(settings: readonly string[] = []): Promise<Ma
   await promisify(execFile)(installer, [
     '--no-defaults',
     `--datadir=${data}`,
+    // Servers delete what they take for their own remains in the folder of temporary files.
+    `--tmpdir=${temporary}`,
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
     '--skip-name-resolve',
@@ -79,7 +81,6 @@ grant all privileges on *.* to '${ADMIN.user}'@'%' with grant option;
   let running = launch(server, [
     '--no-defaults',
     `--datadir=${data}`,
-    // A starting server deletes what it takes for its own remains in the folder of temporary files.
     `--tmpdir=${temporary}`,
     `--port=${String(port)}`,
     '--bind-address=127.0.0.1',

@@ -24,6 +24,10 @@ describe('readMysqlUrl', () => {
       rejectUnauthorized: true,
       ca: expect.stringContaining('readMysqlUrl') as string,
     });
+    for (const address of ['10.0.0.1', '[::1]']) {
+      const url = `mysql://u@${address}/d?ssl-mode=verify-identity`;
+      await expect(readMysqlUrl(url, null)).rejects.toThrow(/needs a host name/);
+    }
     await expect(tls('ssl-mode=preferred')).rejects.toThrow(/disabled, required, verify-ca/);
     await expect(tls('useSSL=false')).rejects.toThrow(/unknown parameter useSSL/);
     await expect(readMysqlUrl('mysql://u@h/', null)).rejects.toThrow(/names no database/);

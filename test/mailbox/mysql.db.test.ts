@@ -257,6 +257,9 @@ describe.skipIf(mariadbMissing !== null)('mailbox in MariaDB', () => {
       ]);
       const wrong = await box.reopen({ url: box.server.url(box.database, { user, password: 'wrong' }) });
       await expect(wrong.rowsAfter(0n, 1)).rejects.toThrow(Outage);
+      const plain = await box.reopen({ url: `${box.options.url}?ssl-mode=required` });
+      // This server has no TLS, and nothing is sent to it without.
+      await expect(plain.rowsAfter(0n, 1)).rejects.toThrow(Outage);
       const nowhere = await box.reopen({ url: box.server.url('no_such_database') });
       await expect(nowhere.rowsAfter(0n, 1)).rejects.toThrow(Outage);
     });
