@@ -8,6 +8,7 @@ import { mailboxNames } from '../config/mailbox-names.ts';
 import type { Config } from '../config/schema.ts';
 import type { Dialect } from '../dialect/port.ts';
 import { loadDialect } from '../dialect/registry.ts';
+import { withVipPersons } from '../dialect/vip-persons.ts';
 import { openMailbox } from '../mailbox/open.ts';
 import type { Mailbox } from '../mailbox/port.ts';
 import { Database } from '../store/database.ts';
@@ -31,7 +32,7 @@ export interface Resources {
 
 /** Loads the dialect that the configuration names. Throws an Error that says what is wrong with it. */
 export async function dialectOf(config: Config): Promise<Dialect> {
-  return loadDialect(config.dialect, {
+  const dialect = await loadDialect(config.dialect, {
     timeZone: config.timeZone,
     operationDayCutoff: config.operationDayCutoff,
     maxMessageBytes: config.maxMessageBytes,
@@ -39,6 +40,7 @@ export async function dialectOf(config: Config): Promise<Dialect> {
     ignore: config.rules.ignore,
     reference: config.rules.reference,
   });
+  return withVipPersons(dialect, config.events.vipPersons);
 }
 
 /** URL of our own PostgreSQL; starts or joins the embedded server where the configuration says so. */
