@@ -97,6 +97,7 @@ class RecordReader {
         return;
       case 'attributed': {
         const values = this.#leaves.parts(element, meaning.parts, this.#path);
+        if (this.#isStrange(element, values)) return;
         for (const [index, field] of meaning.fields.entries())
           this.#scalars.set(field, values[index] ?? null);
         return;
@@ -127,7 +128,9 @@ class RecordReader {
   }
 
   #discriminated(element: XmlElement, meaning: Meaning<'discriminated'>): void {
-    const [by, value] = this.#leaves.parts(element, meaning.parts, this.#path);
+    const values = this.#leaves.parts(element, meaning.parts, this.#path);
+    if (this.#isStrange(element, values)) return;
+    const [by, value] = values;
     if (by === undefined) return;
     if (typeof by === 'string') {
       const field = meaning.fields.get(by);
@@ -145,6 +148,7 @@ class RecordReader {
     let entries = this.#lists.get(meaning.collection);
     if (entries === undefined) this.#lists.set(meaning.collection, (entries = []));
     const values = this.#leaves.parts(element, meaning.parts, this.#path);
+    if (this.#isStrange(element, values, meaning.sequence)) return;
     // An entry of which only the number is known says "present but empty".
     if (values.every((value, index) => value === null || index === meaning.sequence)) return;
     const sequence = meaning.sequence === null ? null : values[meaning.sequence];
@@ -154,6 +158,22 @@ class RecordReader {
     });
   }
 
+  /**
+   * Whether an element holds something, but nothing that the profile describes: that is not "clear", it is a form
+   * we cannot read, like a leaf that holds elements. A part that is faulty (undefined) has been reported itself.
+   */
+  #isStrange(element: XmlElement, values: readonly LeafValue[], sequence: number | null = null): boolean {
+    const known = values.some((value, index) => value !== null && index !== sequence);
+    if (known || isBlank(element, sequence === null ? 0 : 1)) return false;
+    this.#leaves.faults.bad(
+      'unknown-format',
+      element.name,
+      `${element.name} holds nothing that the profile describes`,
+      element.offset,
+    );
+    return true;
+  }
+
   /** Looked up once per record: a hostile one may ask for each of a million elements. */
   #has(name: string): boolean {
     this.#names ??= new Set(this.#record.children.map((child) => child.name));
@@ -161,7 +181,9 @@ class RecordReader {
   }
 
   #delay(element: XmlElement, meaning: Meaning<'delay'>): void {
-    const [code, start, minutes, remark] = this.#leaves.parts(element, meaning.parts, this.#path);
+    const values = this.#leaves.parts(element, meaning.parts, this.#path);
+    if (this.#isStrange(element, values)) return;
+    const [code, start, minutes, remark] = values;
     if (code === undefined) return;
     if (typeof code === 'string') {
       const value = {
@@ -180,6 +202,14 @@ class RecordReader {
   #missing(name: string, element: XmlElement): void {
     this.#leaves.faults.missing('payload-missing', name, `${element.name} without ${name}`, element.offset);
   }
+}
+
+/** Whether an element says nothing: no text, no value in it or its children; a sequence number is none. */
+function isBlank(element: XmlElement, sequenceNumbers: number): boolean {
+  const valued = element.attributes.filter(([, value]) => value.trim() !== '').length;
+  return (
+    element.text === '' && valued <= sequenceNumbers && element.children.every((child) => isBlank(child, 0))
+  );
 }
 
 /** By sequence number, those without one last, as given; of one number the later entry wins. */

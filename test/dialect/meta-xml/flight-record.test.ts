@@ -593,3 +593,25 @@ describe('what the profile does not know', () => {
     });
   });
 });
+
+describe('what holds something, but nothing the profile describes, is no "clear"', () => {
+  test.each([
+    ['GTDT', '<GTDT GTNO="1"><FOO>G12</FOO></GTDT>'],
+    ['GTDT', '<GTDT GTNO="1">G12</GTDT>'],
+    ['GTDT', '<GTDT GTNO="1" GATE2="G12"/>'],
+    ['PORT', `<PORT>${AT}</PORT>`],
+    ['PORT', `<PORT><WHEN>${AT}</WHEN></PORT>`],
+    ['DELY', '<DELY REASON="81"/>'],
+    ['FDIV', '<FDIV><DDES>CKG</DDES></FDIV>'],
+  ])('%s: %s', (name, element) => {
+    expect(verdict(flop(name, element))).toBe(`codec-error unknown-format:${name}`);
+  });
+
+  test.each([
+    ['GTDT', '<GTDT GTNO="1"><GATE> </GATE><FOO/></GTDT>', { kind: 'list', field: 'gates', entries: [] }],
+    ['DELY', '<DELY REASON=" "></DELY>', { kind: 'delays-cleared' }],
+    ['PORT', '<PORT><POTM/></PORT>', { kind: 'scalar', field: 'port.openedAt', value: null }],
+  ])('but an empty %s still is: %s', (name, element, write) => {
+    expect(writes(flop(name, element))).toContainEqual(write);
+  });
+});

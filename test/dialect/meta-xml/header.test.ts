@@ -125,9 +125,13 @@ describe('the content hash', () => {
     '<FLOP><FLID>1</FLID><GTDT GTNO="2" X="1"><GATE>4 4</GATE></GTDT></FLOP>',
     '<FLOP><FLID>1</FLID><GTDT GTNO="1"><X>2</X><GATE>4 4</GATE></GTDT></FLOP>',
     '<FLOP><GTDT GTNO="1" X="2"><GATE>4 4</GATE></GTDT><FLID>1</FLID></FLOP>',
-    '<FLOP><FLID>1</FLID><GTDT GTNO="1" X="2"/><GATE>4 4</GATE></FLOP>',
   ])('tells apart: %s', (payload) => {
     expect(hashOf(message('FLOP', 'GTDT', payload))).not.toBe(base);
+  });
+
+  test('tells inside from beside', () => {
+    const inside = hashOf(message('LDM', 'NONE', '<L><A X="2"><B>4 4</B></A></L>'));
+    expect(hashOf(message('LDM', 'NONE', '<L><A X="2"/><B>4 4</B></L>'))).not.toBe(inside);
   });
 
   test('is the same whether hashed at once or in pieces', async () => {
