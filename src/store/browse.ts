@@ -115,6 +115,25 @@ export async function selectFlightHistory(
   return db.query<FlightMessageRow>(SELECT_HISTORY, [flid, limit]);
 }
 
+const SELECT_TERMINAL_TIMES = statement(
+  'browse.terminalTimes',
+  // Primary keys of proc_state and proc_state_hst.
+  `select msg_id as "msgId", terminal_at as "terminalAt" from proc_state where msg_id = any ($1::bigint[])
+   union
+   select msg_id, terminal_at from proc_state_hst where msg_id = any ($1::bigint[])`,
+);
+
+/** When messages ended, by MSG_ID; without those that have not. */
+export async function selectTerminalTimes(
+  db: Queryable,
+  msgIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.query<{ msgId: bigint; terminalAt: string | null }>(SELECT_TERMINAL_TIMES, [msgIds]);
+  return new Map(
+    rows.flatMap(({ msgId, terminalAt }) => (terminalAt === null ? [] : [[msgId.toString(), terminalAt]])),
+  );
+}
+
 export interface EventRow {
   readonly eventId: bigint;
   readonly target: string;

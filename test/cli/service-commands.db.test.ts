@@ -84,6 +84,13 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
     }
   });
 
+  it('run refuses a target that is not there before it does anything, with 2', async () => {
+    const env = { MSGX_DELIVERY_TARGET: 'kafka', MSGX_DELIVERY_KAFKA_BROKERS: 'localhost:9092' };
+    const { code, stderr } = await msgx(['run'], { cwd, env });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^delivery\.target kafka is not available .*\n$/);
+  });
+
   it('a database that is away is one line and exit code 1', async () => {
     const url = 'postgres://nobody@127.0.0.1:1/nothing';
     const { code, stderr } = await msgx(['status'], { cwd, env: { MSGX_DATABASE_URL: url } });
@@ -153,10 +160,16 @@ describe.skipIf(postgresMissing !== null)('commands beside a service', () => {
     const shown = JSON.parse(stdout) as {
       version: number;
       lineage: Record<string, string>;
+      setAt: Record<string, string>;
       messages: { stateVersion: number | null }[];
     };
     expect(shown.version).toBe(flight.version);
     expect(shown.lineage['flightNumber']).toMatch(/^\d+$/);
+    // Who set a field, and when: for each of them.
+    expect(Object.keys(shown.setAt).sort()).toEqual(Object.keys(shown.lineage).sort());
+    for (const time of Object.values(shown.setAt)) {
+      expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    }
     const versions = shown.messages.flatMap(({ stateVersion }) =>
       stateVersion === null ? [] : [stateVersion],
     );

@@ -21,30 +21,44 @@ export function register(program: Command): void {
 async function showFlight(flid: string, options: FlightOptions): Promise<void> {
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
-  const { selectFlight, selectFlightHistory } = await import('../../store/browse.ts');
+  const { selectFlight, selectFlightHistory, selectTerminalTimes } = await import('../../store/browse.ts');
+  const { lineage } = await import('../../domain/stamps.ts');
   await withSchema(config, async ({ database }) => {
     const row = await selectFlight(database, flid);
     if (row === null) throw new ExpectedFailure(`no flight ${flid}`);
     const messages = options.history === true ? await selectFlightHistory(database, flid, 1_000) : [];
-    await show(row, messages, options);
+    const setBy = lineage(row.stamps as unknown as Parameters<typeof lineage>[0]);
+    const setAt = await selectTerminalTimes(database, [...new Set(setBy.values())]);
+    await show(row, { setBy, setAt, messages }, options);
   });
 }
 
-async function show(
-  row: FlightRow,
-  messages: readonly FlightMessageRow[],
-  options: FlightOptions,
-): Promise<void> {
+interface Origin {
+  /** Register → the message that set it. */
+  readonly setBy: ReadonlyMap<string, string>;
+  /** Message → when it ended, as the database gives it. */
+  readonly setAt: ReadonlyMap<string, string>;
+  readonly messages: readonly FlightMessageRow[];
+}
+
+async function show(row: FlightRow, origin: Origin, options: FlightOptions): Promise<void> {
   const { canonicalise } = await import('../../domain/state.ts');
-  const { lineage } = await import('../../domain/stamps.ts');
-  const { flid, version, operationDay, deleted, archived, updatedAt, lastMsgId } = row;
+  const { toMillis, toTimestamp } = await import('../../store/time.ts');
+  const { flid, version, operationDay, deleted, archived, lastMsgId } = row;
+  const { setBy } = origin;
   const state = canonicalise(row.state);
-  const setBy = lineage(row.stamps as unknown as Parameters<typeof lineage>[0]);
+  const updatedAt = toTimestamp(toMillis(row.updatedAt));
+  const setAt = new Map([...origin.setAt].map(([id, time]) => [id, toTimestamp(toMillis(time))]));
+  const messages = origin.messages.map((message) => ({
+    ...message,
+    terminalAt: message.terminalAt === null ? null : toTimestamp(toMillis(message.terminalAt)),
+  }));
   if (options.json === true) {
     printJson({
       ...{ flid, version, operationDay, deleted, archived, updatedAt, lastMsgId },
       flight: state,
       lineage: Object.fromEntries(setBy),
+      setAt: Object.fromEntries([...setBy].map(([field, id]) => [field, setAt.get(id) ?? null])),
       ...(options.history === true ? { messages } : {}),
     });
     return;
@@ -53,7 +67,10 @@ async function show(
     `flight ${flid}, version ${version}, operation day ${operationDay}${deleted ? ', deleted' : ''}${archived ? ', archived' : ''}`,
     `last message ${lastMsgId.toString()}, updated ${updatedAt}`,
     '',
-    ...table(['field', 'value', 'set by'], fieldRows(state, setBy)),
+    ...table(
+      ['field', 'value', 'set by', 'at'],
+      fieldRows(state, setBy).map((cells) => [...cells, setAt.get(cells[2] ?? '') ?? '']),
+    ),
   );
   if (options.history !== true) return;
   print(
