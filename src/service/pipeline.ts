@@ -56,7 +56,8 @@ export class Pipeline {
     const { pipeline } = config;
     const common = { database, fence, clock, metrics };
     const mailbox = resources.mailbox;
-    this.#sink = openSink(config);
+    // A transaction that begins with the fence and does nothing: it throws LostLease.
+    this.#sink = openSink(config, () => database.transaction(async () => undefined, { fence }));
 
     const bounds = {
       claimBatch: pipeline.claimBatch,

@@ -2,6 +2,8 @@
 import type { Config } from '../config/schema.ts';
 import type { Sink } from '../delivery/port.ts';
 import { JournalSink } from '../delivery/sinks/journal.ts';
+import { KafkaSink } from '../delivery/sinks/kafka.ts';
+import { transactionalIdOf, type KafkaSinkOptions } from '../delivery/sinks/kafka-options.ts';
 
 /** Topic names with the airport filled in (contract, `delivery.kafka.topic-*`). */
 export function topicsOf(config: Config): { readonly msg: string; readonly schd: string } {
@@ -9,16 +11,42 @@ export function topicsOf(config: Config): { readonly msg: string; readonly schd:
   return { msg: name(config.delivery.kafka.topicMsg), schd: name(config.delivery.kafka.topicSchd) };
 }
 
-/** Opens the sink; nothing is connected before the first send. Throws an Error where the target is not built in. */
-export function openSink(config: Config): Sink {
-  if (config.delivery.target !== 'journal') {
-    throw new Error(
-      `delivery.target ${config.delivery.target} is not available in this version: use journal`,
-    );
+/** How the Kafka sink connects (contract, `delivery.kafka.*`). */
+export function kafkaOptionsOf(config: Config): KafkaSinkOptions {
+  const { kafka, timeoutMs } = config.delivery;
+  const { mechanism, username, password } = kafka.sasl;
+  const topics = topicsOf(config);
+  return {
+    brokers: kafka.brokers,
+    topics,
+    transactionalId: transactionalIdOf({
+      schema: config.database.schema,
+      airport: config.airport,
+      topic: topics.msg,
+    }),
+    timeoutMs,
+    tls: kafka.tls ? {} : null,
+    // The configuration requires both with a mechanism.
+    sasl: mechanism === 'none' ? null : { mechanism, username: username ?? '', password: password ?? '' },
+  };
+}
+
+/**
+ * Opens the sink; nothing is connected before the first send. `confirmActive` throws LostLease where this instance
+ * is not the active one any more.
+ */
+export function openSink(config: Config, confirmActive?: () => Promise<void>): Sink {
+  switch (config.delivery.target) {
+    case 'journal':
+      return new JournalSink({
+        directory: config.delivery.journal.dir,
+        topics: topicsOf(config),
+        timeoutMs: config.delivery.timeoutMs,
+      });
+    case 'kafka':
+      return new KafkaSink({
+        ...kafkaOptionsOf(config),
+        ...(confirmActive === undefined ? {} : { confirmActive }),
+      });
   }
-  return new JournalSink({
-    directory: config.delivery.journal.dir,
-    topics: topicsOf(config),
-    timeoutMs: config.delivery.timeoutMs,
-  });
 }

@@ -14,11 +14,11 @@ export interface TcpProxy {
   heal(): void;
 }
 
-/** Starts a proxy to a server; stopped when the test ends. */
-export async function startProxy(target: {
-  readonly host: string;
-  readonly port: number;
-}): Promise<TcpProxy> {
+/** Starts a proxy to a server, on any free port or the given one; stopped when the test ends. */
+export async function startProxy(
+  target: { readonly host: string; readonly port: number },
+  port = 0,
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let mode: 'pass' | 'silent' | 'refuse' = 'pass';
   const server = createServer((inbound) => {
@@ -44,7 +44,7 @@ export async function startProxy(target: {
       if (mode !== 'silent') inbound.write(chunk);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
   const cut = () => {
     for (const socket of sockets) socket.resetAndDestroy();

@@ -25,7 +25,7 @@ async function checkAll(options: CommonOptions): Promise<void> {
     lines.push(
       ...(await checkDatabase(resources)),
       ...(await checkMailbox(resources)),
-      await checkTarget(config),
+      ...(await checkTarget(config)),
     );
   });
   if (options.json === true) printJson({ checks: lines });
@@ -77,13 +77,20 @@ async function checkMailbox({ mailbox }: Resources): Promise<readonly CheckLine[
   }
 }
 
-async function checkTarget(config: Config): Promise<CheckLine> {
-  if (config.delivery.target !== 'journal') {
-    const message = `target ${config.delivery.target} is not available in this version: use journal`;
-    return { what: 'delivery', result: 'failed', message };
+async function checkTarget(config: Config): Promise<readonly CheckLine[]> {
+  switch (config.delivery.target) {
+    case 'journal':
+      return [await checkJournal(config.delivery.journal.dir)];
+    case 'kafka': {
+      const { kafkaOptionsOf } = await import('../../service/sink.ts');
+      const { checkTopics } = await import('../../delivery/sinks/kafka-topics.ts');
+      return checkTopics(kafkaOptionsOf(config));
+    }
   }
+}
+
+async function checkJournal(dir: string): Promise<CheckLine> {
   const { mkdir, access, constants } = await import('node:fs/promises');
-  const { dir } = config.delivery.journal;
   try {
     await mkdir(dir, { recursive: true });
     await access(dir, constants.W_OK);

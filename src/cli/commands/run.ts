@@ -16,13 +16,6 @@ async function run(options: CommonOptions): Promise<void> {
   const { startHost } = await import('../host.ts');
   const { withResources } = await import('../resources.ts');
   const { ServiceFault } = await import('../../service/service.ts');
-  const { openSink } = await import('../../service/sink.ts');
-  try {
-    // Opens nothing yet: a target that this version does not have is a fault of the configuration.
-    await openSink(config).close();
-  } catch (error) {
-    throw new ExpectedFailure(error instanceof Error ? error.message : String(error), 2, { cause: error });
-  }
   const signal = untilSignal();
   const log = createLogger(config.log);
   for (const warning of warnings) log.warn(warning);

@@ -1,0 +1,196 @@
+/**
+ * Apache Kafka for tests: a broker per test file, its topics, and kcat as a consumer that shares no code with
+ * ours. Where Java, Maven's artifacts or kcat are missing, tests are skipped with the reason, or fail under
+ * MSGX_TEST_REQUIRE=kafka.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { resolveKafka, startKafka, type Kafka, type KafkaOptions } from '../../scripts/kafka.ts';
+import type { Stream } from '../../src/delivery/port.ts';
+import { KafkaSink } from '../../src/delivery/sinks/kafka.ts';
+import type { KafkaSinkOptions } from '../../src/delivery/sinks/kafka-options.ts';
+import { createTopics } from '../../src/delivery/sinks/kafka-topics.ts';
+import { startProxy, type TcpProxy } from './tcp-proxy.ts';
+
+const run = promisify(execFile);
+const required = (process.env['MSGX_TEST_REQUIRE'] ?? '').split(',').includes('kafka');
+
+/** Why Kafka is missing, or null. Use as `describe.skipIf(kafkaMissing !== null)`. */
+export const kafkaMissing: string | null = await findOut();
+if (kafkaMissing !== null && required) throw new Error(`Kafka is required: ${kafkaMissing}`);
+
+async function findOut(): Promise<string | null> {
+  try {
+    await run('java', ['-version']);
+    await run('kcat', ['-V']);
+    await resolveKafka();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? (error.message.split('\n')[0] ?? 'unknown') : String(error);
+  }
+}
+
+/** Ports that are free now, all different. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen(0, '127.0.0.1', () => {
+            const address = server.address();
+            resolve(typeof address === 'object' && address !== null ? address.port : 0);
+          });
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** A record as kcat prints it. */
+export interface ConsumedRecord {
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null where the value is null on the wire. */
+  readonly payload: string | null;
+}
+
+export class TestKafka {
+  readonly #directory: string;
+  readonly #options: KafkaOptions;
+  readonly #proxied: { readonly port: number; readonly advertisedPort: number };
+  #kafka: Kafka;
+
+  private constructor(
+    kafka: Kafka,
+    options: KafkaOptions,
+    proxied: { readonly port: number; readonly advertisedPort: number },
+  ) {
+    this.#kafka = kafka;
+    this.#options = options;
+    this.#proxied = proxied;
+    this.#directory = options.directory;
+  }
+
+  /** Starts a broker with a data directory of its own; `dispose` it. */
+  static async start(
+    further: Pick<KafkaOptions, 'settings' | 'listeners' | 'scram'> = {},
+  ): Promise<TestKafka> {
+    const [port = 0, controllerPort = 0, behind = 0, proxy = 0] = await freePorts(4);
+    const proxied = { port: behind, advertisedPort: proxy };
+    const options: KafkaOptions = {
+      ...further,
+      port,
+      controllerPort,
+      directory: await mkdtemp(join(tmpdir(), 'msgx-kafka-')),
+      listeners: [...(further.listeners ?? []), { name: 'PROXIED', protocol: 'PLAINTEXT', ...proxied }],
+    };
+    const test = new TestKafka(await startKafka(options), options, proxied);
+    await test.#warmUp();
+    return test;
+  }
+
+  /** The first transaction of a new broker makes its topic of transactions, which takes seconds. */
+  async #warmUp(): Promise<void> {
+    const target = await this.target();
+    const sink = new KafkaSink({ ...target, timeoutMs: 60_000 });
+    await sink.send([{ stream: 'msg', key: 'warm', headers: {}, value: '{}' }]);
+    await sink.close();
+  }
+
+  /** host:port. */
+  get broker(): string {
+    return this.#kafka.broker;
+  }
+
+  /** Kill -9; the data is kept. */
+  async kill(): Promise<void> {
+    await this.#kafka.kill();
+  }
+
+  /** Starts again on the same data and ports. */
+  async restart(): Promise<void> {
+    this.#kafka = await startKafka(this.#options);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#kafka.kill();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  /** A proxy in front of the broker that clients never get around; stopped when the test ends. */
+  async proxy(): Promise<{ readonly proxy: TcpProxy; readonly broker: string }> {
+    const proxy = await startProxy(
+      { host: '127.0.0.1', port: this.#proxied.port },
+      this.#proxied.advertisedPort,
+    );
+    return { proxy, broker: `127.0.0.1:${String(proxy.port)}` };
+  }
+
+  /** Options of a sink with topics and a transactional id of its own; the topics exist. */
+  async target(options: { readonly partitions?: number } = {}): Promise<KafkaSinkOptions> {
+    const name = randomBytes(4).toString('hex');
+    const target: KafkaSinkOptions = {
+      brokers: [this.broker],
+      topics: { msg: `msg.${name}`, schd: `schd.${name}` },
+      transactionalId: `test-${name}`,
+      timeoutMs: 20_000,
+    };
+    await createTopics(target, options);
+    return target;
+  }
+
+  /** Everything in a topic from its beginning, by partition and offset, as read by kcat. */
+  async read(
+    topic: string,
+    isolation: 'read_committed' | 'read_uncommitted' = 'read_committed',
+  ): Promise<readonly ConsumedRecord[]> {
+    const from = ['-b', this.broker, '-C', '-t', topic, '-o', 'beginning', '-e', '-q', '-J'];
+    const { stdout } = await run('kcat', [...from, '-X', `isolation.level=${isolation}`], {
+      maxBuffer: 256 * 1024 * 1024,
+    });
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(consumed)
+      .toSorted((left, right) => left.partition - right.partition || left.offset - right.offset);
+  }
+
+  /** Keys and values of a stream's topic. */
+  async values(target: KafkaSinkOptions, stream: Stream = 'msg'): Promise<readonly unknown[]> {
+    const records = await this.read(target.topics[stream]);
+    return records.map(({ payload }) => (payload === null ? null : (JSON.parse(payload) as unknown)));
+  }
+
+  /** Has kcat write records, `key` and value alike, with librdkafka's own partitioner of this name. */
+  async produce(topic: string, keys: readonly string[], partitioner: string): Promise<void> {
+    const to = ['-b', this.broker, '-P', '-t', topic, '-K', '\t', '-X', `partitioner=${partitioner}`];
+    const writing = run('kcat', to);
+    writing.child.stdin?.end(keys.map((key) => `${key}\t${key}\n`).join(''));
+    await writing;
+  }
+}
+
+interface KcatRecord {
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
+  readonly payload: string | null;
+}
+
+function consumed(line: string): ConsumedRecord {
+  const { partition, offset, key, headers: flat = [], payload } = JSON.parse(line) as KcatRecord;
+  const headers: Record<string, string> = {};
+  for (let at = 0; at + 1 < flat.length; at += 2) headers[flat[at] ?? ''] = flat[at + 1] ?? '';
+  return { partition, offset, key, headers, payload };
+}
