@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { cleanEnvironment } from '../cli/kit.ts';
-import type { Closing, TestPipeline } from './service-pipeline.ts';
+import { mergeSettings, type Closing, type Settings, type TestPipeline } from './service-pipeline.ts';
 import { until } from './until.ts';
 
 const MSGX = fileURLToPath(new URL('../../bin/msgx.js', import.meta.url));
+
+let started = 0;
 
 /** A line of its log. */
 export interface LogLine {
@@ -38,24 +40,35 @@ export interface MsgxProcess {
   signal(signal: NodeJS.Signals): void;
 }
 
+/** What differs from one process to the next on the same pipeline. */
+export interface ProcessOptions {
+  /** Put over the pipeline's own settings, e.g. URLs that lead through a proxy. */
+  readonly settings?: Settings;
+}
+
 /** Starts `msgx run` on a pipeline's configuration; killed when the test ends. */
-export async function startMsgx(closing: Closing, pipeline: TestPipeline): Promise<MsgxProcess> {
-  const file = join(pipeline.directory, 'msgx.yaml');
-  await writeFile(file, stringify({ msgx: pipeline.settings }));
+export async function startMsgx(
+  closing: Closing,
+  pipeline: TestPipeline,
+  { settings = {} }: ProcessOptions = {},
+): Promise<MsgxProcess> {
+  started += 1;
+  const file = join(pipeline.directory, `msgx-${String(started)}.yaml`);
+  await writeFile(file, stringify({ msgx: mergeSettings(pipeline.settings, settings) }));
   const child = spawn(process.execPath, [MSGX, 'run', '-c', file], {
     cwd: pipeline.directory,
     env: cleanEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const started = follow(child);
+  const running = follow(child);
   closing.onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGCONT');
       child.kill('SIGKILL');
     }
-    await started.ended;
+    await running.ended;
   });
-  return started;
+  return running;
 }
 
 function follow(child: ChildProcess): MsgxProcess {

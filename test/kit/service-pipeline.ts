@@ -1,7 +1,9 @@
 /**
  * A whole pipeline for the scenarios: a schema and a mailbox of its own in fresh databases, a journal in a
- * folder of its own, short tiers. It can run in this process, as a child process (msgx-process.ts), or not yet.
+ * folder of its own or topics of its own in Kafka, short tiers. It can run in this process, as a child process
+ * (msgx-process.ts), or not yet.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +21,11 @@ import { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { businessDigest, type Digest } from '../../src/upkeep/digest.ts';
 import { verify, type VerifyReport } from '../../src/upkeep/verify/index.ts';
+import type { TestKafka } from './kafka.ts';
+import { grantLeast, mariadbSide, postgresSide, type MailboxSide } from './mailbox-side.ts';
+import type { MariadbServer } from './mariadb.ts';
 import { createTestDatabase } from './postgres.ts';
+import { through, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
 
 /** What stands under `msgx:` in a configuration file, as nested groups. */
@@ -32,6 +38,7 @@ export interface Closing {
   onTestFinished(close: () => Promise<void>): void;
 }
 
+/** An event as a consumer finds it, in the journal or in its topic. */
 export interface JournalLine {
   readonly topic: string;
   readonly key: string;
@@ -67,20 +74,19 @@ export interface TestPipeline {
   readonly dialect: Dialect;
   /** The mailbox as its upstream sees it, over connections of the test's own. */
   readonly mailbox: Mailbox;
-  /** The mailbox's tables. */
-  readonly mailboxClient: pg.Client;
+  /** The mailbox's tables, as their owner sees them. */
+  readonly mailboxSide: MailboxSide;
   /** Our own tables. */
   readonly client: pg.Client;
   readonly database: Database;
   /** Starts service and HTTP in this process, as `msgx run` does. */
   start(): Promise<Running>;
-  /** Inserts a row with an ID of the test's choice. */
-  insertAt(id: bigint, text: string | null): Promise<void>;
   standing(): Promise<Standing>;
   /** Resolves when nothing is left to do. */
   drained(timeoutMs?: number): Promise<void>;
   verifyReport(): Promise<VerifyReport>;
   digest(): Promise<Digest>;
+  /** Everything that was told on a stream, in order (of each key): the journal's lines, or what kcat reads. */
   journal(stream: 'msg' | 'schd'): Promise<readonly JournalLine[]>;
   /** Runs a query on our own tables; int8 as text. */
   rows<T extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
@@ -95,6 +101,12 @@ export interface PipelineOptions {
   readonly mailboxUrl?: string;
   /** Schema of our own tables. Default msgx. */
   readonly schema?: string;
+  /** Where the mailbox is, with exactly the grants that msgx needs. Default: PostgreSQL, as owner of the tables. */
+  readonly mariadb?: MariadbServer;
+  /** Events go to topics in this broker instead of the journal. */
+  readonly kafka?: TestKafka;
+  /** What the service reaches its databases through; the test's own sessions go around. */
+  readonly proxies?: { readonly database?: TcpProxy; readonly mailbox?: TcpProxy };
 }
 
 /** Everything fast: a scenario waits for outcomes, not for intervals. */
@@ -119,13 +131,20 @@ const FAST: Settings = {
 export async function createPipeline(options: PipelineOptions = {}): Promise<TestPipeline> {
   const schema = options.schema ?? 'msgx';
   const databaseUrl = options.databaseUrl ?? (await createTestDatabase()).url;
-  const mailboxUrl = options.mailboxUrl ?? (await createTestDatabase({ blank: true })).url;
+  const { mariadb, kafka, proxies = {} } = options;
+  const mailboxSide =
+    mariadb === undefined
+      ? await postgresSide(options.mailboxUrl)
+      : await mariadbSide(mariadb, options.mailboxUrl);
   const directory = await mkdtemp(join(tmpdir(), 'msgx-scenario-'));
-  const settings = merged(
-    merged(FAST, {
-      database: { url: databaseUrl, schema },
-      mailbox: { url: mailboxUrl },
-      delivery: { journal: { dir: join(directory, 'journal') } },
+  const settings = mergeSettings(
+    mergeSettings(FAST, {
+      database: { url: proxied(databaseUrl, proxies.database), schema },
+      mailbox: { url: proxied(mailboxSide.url, proxies.mailbox) },
+      delivery: {
+        journal: { dir: join(directory, 'journal') },
+        ...(kafka === undefined ? {} : topicsIn(kafka)),
+      },
     }),
     options.settings ?? {},
   );
@@ -133,10 +152,15 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
   if (schema !== 'msgx') await migrate(databaseUrl, schema);
   const dialect = await dialectOf(config);
   const names = mailboxNames(dialect.mailbox, config.mailbox.tables);
-  const mailbox = await openMailbox({ url: mailboxUrl, names, timeoutMs: 30_000 });
-  if (!(await mailbox.isOurs())) await mailbox.init();
+  // The upstream's own session: it may do what msgx may not.
+  const upstreamUrl =
+    mariadb === undefined ? mailboxSide.url : mariadb.url(new URL(mailboxSide.url).pathname.slice(1));
+  const mailbox = await openMailbox({ url: upstreamUrl, names, timeoutMs: 30_000 });
+  if (!(await mailbox.isOurs())) {
+    await mailbox.init();
+    if (mariadb !== undefined) await grantLeast(mariadb, mailboxSide.url);
+  }
   const client = await connect(databaseUrl, schema);
-  const mailboxClient = await connect(mailboxUrl, 'public');
   // Sessions of an audit read files in between and scan.
   const database = new Database({
     url: databaseUrl,
@@ -154,7 +178,7 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
     directory,
     dialect,
     mailbox,
-    mailboxClient,
+    mailboxSide,
     client,
     database,
     async start() {
@@ -174,12 +198,6 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
       running.add(started);
       return started;
     },
-    async insertAt(id, text) {
-      await mailboxClient.query('insert into cminmsgs (cminmsgs_id, cminmsgs_clob_msg) values ($1, $2)', [
-        id,
-        text,
-      ]);
-    },
     async standing() {
       const { rows } = await client.query<Omit<Standing, 'unread'> & { read: number; seed: string }>(
         `select
@@ -193,12 +211,9 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
       );
       const [own] = rows;
       if (own === undefined) throw new Error('no answer');
-      const there = await mailboxClient.query<{ rows: number }>(
-        'select count(*)::int as rows from cminmsgs where cminmsgs_id > $1',
-        [own.seed],
-      );
+      const there = await mailboxSide.count({ above: BigInt(own.seed) });
       const { unfinished, finished, undelivered, owed } = own;
-      return { unread: (there.rows[0]?.rows ?? 0) - own.read, unfinished, finished, undelivered, owed };
+      return { unread: there - own.read, unfinished, finished, undelivered, owed };
     },
     async drained(timeoutMs = 60_000) {
       let standing: Standing | null = null;
@@ -217,12 +232,24 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
         database,
         mailbox,
         dialect,
-        target: { kind: 'journal', directory: config.delivery.journal.dir },
+        target:
+          kafka === undefined
+            ? { kind: 'journal', directory: config.delivery.journal.dir }
+            : { kind: 'kafka' },
         publication: { vipPersons: config.events.vipPersons },
         cutoff: config.operationDayCutoff,
       }),
     digest: () => businessDigest(database),
     async journal(stream) {
+      if (kafka !== undefined) {
+        const topic = stream === 'msg' ? config.delivery.kafka.topicMsg : config.delivery.kafka.topicSchd;
+        return (await kafka.read(topic)).map(({ key, headers, payload }) => ({
+          topic,
+          key,
+          headers,
+          value: payload === null ? null : (JSON.parse(payload) as JournalLine['value']),
+        }));
+      }
       const text = await readFile(join(config.delivery.journal.dir, `${stream}.jsonl`), 'utf8');
       return text
         .split('\n')
@@ -234,7 +261,7 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
     },
     async close() {
       await Promise.allSettled([...running].map((started) => started.stop()));
-      await Promise.allSettled([mailbox.close(), database.close(), client.end(), mailboxClient.end()]);
+      await Promise.allSettled([mailbox.close(), database.close(), client.end(), mailboxSide.close()]);
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -275,12 +302,25 @@ async function connect(url: string, schema: string): Promise<pg.Client> {
   return client;
 }
 
+function proxied(url: string, proxy: TcpProxy | undefined): string {
+  return proxy === undefined ? url : through(url, proxy);
+}
+
+/** Topics of the pipeline's own, made by its first start. */
+function topicsIn(kafka: TestKafka): Settings {
+  const name = randomBytes(4).toString('hex');
+  return {
+    target: 'kafka',
+    kafka: { brokers: [kafka.broker], 'topic-msg': `msg.${name}`, 'topic-schd': `schd.${name}` },
+  };
+}
+
 /** Settings with others over them; groups are merged, values replaced. */
-function merged(under: Settings, over: Settings): Settings {
+export function mergeSettings(under: Settings, over: Settings): Settings {
   const result: Record<string, unknown> = { ...under };
   for (const [key, value] of Object.entries(over)) {
     const before = result[key];
-    result[key] = isGroup(before) && isGroup(value) ? merged(before, value) : value;
+    result[key] = isGroup(before) && isGroup(value) ? mergeSettings(before, value) : value;
   }
   return result;
 }

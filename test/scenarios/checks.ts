@@ -17,7 +17,11 @@ const validate = { msg: ajv.compile(schemaOf('msg')), schd: ajv.compile(schemaOf
 /** `verify` finds nothing broken and leaves nothing unchecked. */
 export async function expectClean(pipeline: TestPipeline): Promise<void> {
   const { clean, findings } = await pipeline.verifyReport();
-  expect(findings.filter(({ answer }) => answer !== 'checked')).toEqual([]);
+  // What topics hold is checked by `expectTold`.
+  const elsewhere = pipeline.config.delivery.target === 'kafka' ? 6 : null;
+  expect(findings.filter(({ invariant, answer }) => answer !== 'checked' && invariant !== elsewhere)).toEqual(
+    [],
+  );
   expect(findings.map(({ invariant }) => invariant)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(clean).toBe(true);
 }
@@ -68,8 +72,6 @@ export async function expectTold(pipeline: TestPipeline): Promise<void> {
 
 /** Mailbox IDs without a mark. */
 export async function unmarked(pipeline: TestPipeline): Promise<readonly string[]> {
-  const { rows } = await pipeline.mailboxClient.query<{ id: string }>(
-    'select cminmsgs_id as id from cminmsgs where cminmsgs_date_processed is null order by cminmsgs_id',
-  );
-  return rows.map(({ id }) => id);
+  const rows = await pipeline.mailboxSide.rows();
+  return rows.filter(({ marked }) => !marked).map(({ id }) => id);
 }

@@ -49,7 +49,8 @@ describe.skipIf(postgresMissing !== null)('hostile messages in the mailbox', () 
       ['not XML at all', dead('not-well-formed')],
       [remarkText('the last one'), succeeded],
     ];
-    for (const [index, [text]] of rows.entries()) await pipeline.insertAt(BigInt(index + 1), text);
+    for (const [index, [text]] of rows.entries())
+      await pipeline.mailboxSide.insertAt(BigInt(index + 1), text);
     await pipeline.drained();
     expect(await outcomes(pipeline)).toMatchObject(
       rows.map(([, outcome], index) => ({ id: String(index + 1), ...outcome })),
@@ -68,7 +69,7 @@ describe.skipIf(postgresMissing !== null)('hostile messages in the mailbox', () 
     const limit = 8 * 1024 * 1024;
     const texts = [scheduleText(), longText(limit), longText(limit + 1)];
     expect(texts.map((text) => Buffer.byteLength(text)).slice(1)).toEqual([limit, limit + 1]);
-    for (const [index, text] of texts.entries()) await pipeline.insertAt(BigInt(index + 1), text);
+    for (const [index, text] of texts.entries()) await pipeline.mailboxSide.insertAt(BigInt(index + 1), text);
     await pipeline.drained();
     expect(await outcomes(pipeline)).toMatchObject([succeeded, succeeded, dead('too-large')]);
     await expectClean(pipeline);
@@ -84,7 +85,7 @@ describe.skipIf(postgresMissing !== null)('hostile messages in the mailbox', () 
     });
     const ids = [1n, 2n, 4n].map((offset) => cutover + offset);
     const texts = [scheduleText(), remarkText('first'), remarkText('second')];
-    for (const [index, id] of ids.entries()) await pipeline.insertAt(id, texts[index]!);
+    for (const [index, id] of ids.entries()) await pipeline.mailboxSide.insertAt(id, texts[index]!);
     await pipeline.drained();
     expect(await outcomes(pipeline)).toMatchObject(ids.map((id) => ({ id: id.toString(), ...succeeded })));
     const causes = (await pipeline.journal('msg')).map(({ value }) => value?.['cause']);

@@ -68,8 +68,8 @@ describe.skipIf(postgresMissing !== null)('a standby', () => {
 describe.skipIf(postgresMissing !== null)('the first start on a mailbox that is in use', () => {
   it('is refused with exit code 2, says what to choose, and goes on once that was done', async (test) => {
     const pipeline = await preparePipeline(test);
-    await pipeline.insertAt(1_001n, scheduleText());
-    await pipeline.insertAt(1_002n, remarkText('second'));
+    await pipeline.mailboxSide.insertAt(1_001n, scheduleText());
+    await pipeline.mailboxSide.insertAt(1_002n, remarkText('second'));
     const refused = await startMsgx(test, pipeline);
     expect(await refused.ended).toEqual({ code: 2, signal: null });
     expect(refused.stderr()).toMatch(

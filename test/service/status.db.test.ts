@@ -90,7 +90,7 @@ describe.skipIf(postgresMissing !== null)('status', () => {
   });
 
   it('tells a hole that waits from one that a writer holds', async () => {
-    await pipeline.insertAt(9n, '<MSG/>');
+    await pipeline.mailboxSide.insertAt(9n, '<MSG/>');
     await pipeline.rows(`update inbox_cursor set watermark = 2, seeded_at = $1, hole_since = $1`, [ago(100)]);
     await pipeline.rows(
       `insert into inbox_hole (from_id, to_id, first_seen_at) values (3, 5, $1), (7, 7, now() + interval '1 hour')`,
@@ -200,7 +200,7 @@ describe.skipIf(postgresMissing !== null)('status', () => {
 
   it('a pause set before the start holds the station from its first round', async () => {
     await pipeline.rows(`insert into station_pause values ('inbox', 'ann', 'inventory', now())`);
-    await pipeline.insertAt(1n, '<MSG/>');
+    await pipeline.mailboxSide.insertAt(1n, '<MSG/>');
     const running = await pipeline.start();
     await expect
       .poll(() => running.host.service.stations().map(({ state }) => state), { timeout: 10_000 })
