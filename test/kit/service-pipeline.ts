@@ -16,6 +16,7 @@ import type { Dialect } from '../../src/dialect/port.ts';
 import { openMailbox } from '../../src/mailbox/open.ts';
 import type { Mailbox } from '../../src/mailbox/port.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
+import { topicsOf } from '../../src/service/sink.ts';
 import { dialectOf, openResources, type Resources } from '../../src/service/resources.ts';
 import { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -242,7 +243,7 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
     digest: () => businessDigest(database),
     async journal(stream) {
       if (kafka !== undefined) {
-        const topic = stream === 'msg' ? config.delivery.kafka.topicMsg : config.delivery.kafka.topicSchd;
+        const topic = topicsOf(config)[stream];
         return (await kafka.read(topic)).map(({ key, headers, payload }) => ({
           topic,
           key,
