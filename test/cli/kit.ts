@@ -19,7 +19,7 @@ export interface RunOptions {
 }
 
 /** The environment without the configuration of whoever runs the tests. */
-export function cleanEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
+export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('MSGX_'));
   return { ...Object.fromEntries(own), ...env };
 }

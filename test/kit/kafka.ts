@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -168,6 +168,30 @@ export class TestKafka {
   async values(target: KafkaSinkOptions, stream: Stream = 'msg'): Promise<readonly unknown[]> {
     const records = await this.read(target.topics[stream]);
     return records.map(({ payload }) => (payload === null ? null : (JSON.parse(payload) as unknown)));
+  }
+
+  /**
+   * The producer epochs of a topic's batches as they lie on the broker's disk, per partition in offset order, also
+   * of batches that were never committed; read by Kafka's own tool.
+   */
+  async producerEpochs(topic: string): Promise<readonly (readonly number[])[]> {
+    const data = join(this.#directory, 'data');
+    const partitions = (await readdir(data)).filter((name) => name.replace(/-\d+$/, '') === topic);
+    const classPath = await resolveKafka();
+    return Promise.all(
+      partitions.map(async (partition) => {
+        const files = (await readdir(join(data, partition))).filter((name) => name.endsWith('.log')).sort();
+        const paths = files.map((name) => join(data, partition, name)).join(',');
+        const { stdout } = await run(
+          'java',
+          ['-cp', classPath, 'kafka.tools.DumpLogSegments', '--files', paths],
+          { maxBuffer: 256 * 1024 * 1024 },
+        );
+        return [...stdout.matchAll(/^baseOffset: .* producerEpoch: (-?\d+) /gm)].map(([, epoch]) =>
+          Number(epoch),
+        );
+      }),
+    );
   }
 
   /** Has kcat write records, `key` and value alike, with librdkafka's own partitioner of this name. */

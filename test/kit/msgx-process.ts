@@ -44,20 +44,24 @@ export interface MsgxProcess {
 export interface ProcessOptions {
   /** Put over the pipeline's own settings, e.g. URLs that lead through a proxy. */
   readonly settings?: Settings;
+  /** Put over the environment, from which `MSGX_…` is left out. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of Node itself. */
+  readonly nodeArguments?: readonly string[];
 }
 
 /** Starts `msgx run` on a pipeline's configuration; killed when the test ends. */
 export async function startMsgx(
   closing: Closing,
   pipeline: TestPipeline,
-  { settings = {} }: ProcessOptions = {},
+  { settings = {}, env = {}, nodeArguments = [] }: ProcessOptions = {},
 ): Promise<MsgxProcess> {
   started += 1;
   const file = join(pipeline.directory, `msgx-${String(started)}.yaml`);
   await writeFile(file, stringify({ msgx: mergeSettings(pipeline.settings, settings) }));
-  const child = spawn(process.execPath, [MSGX, 'run', '-c', file], {
+  const child = spawn(process.execPath, [...nodeArguments, MSGX, 'run', '-c', file], {
     cwd: pipeline.directory,
-    env: cleanEnvironment(),
+    env: cleanEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const running = follow(child);
