@@ -19,7 +19,7 @@ export async function startHost(resources: Resources, log: Logger): Promise<Host
   const { Service } = await import('../service/service.ts');
   const { startServer } = await import('../http/server.ts');
   const { Access } = await import('../http/access.ts');
-  const { config, database, mailbox, dialect } = resources;
+  const { config, askedDatabase, mailbox, dialect } = resources;
   const access = await Access.load(config.http.tokensFile).catch((error: unknown) => {
     throw new ExpectedFailure(error instanceof Error ? error.message : String(error), 2, { cause: error });
   });
@@ -31,7 +31,7 @@ export async function startHost(resources: Resources, log: Logger): Promise<Host
       access,
       log,
       config,
-      database,
+      database: askedDatabase,
       mailbox,
       dialect,
       clock: service.clock,
@@ -44,6 +44,7 @@ export async function startHost(resources: Resources, log: Logger): Promise<Host
       onSent: () => service.wakeInbox(),
       readiness: async () => {
         const [database, mailbox] = await Promise.all([
+          // Over the stations' connections: a crowd of questions must not look like an outage.
           resources.database.probe(),
           resources.mailbox.probe(),
         ]);

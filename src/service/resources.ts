@@ -18,10 +18,20 @@ import { migrate } from '../store/migrate.ts';
 /** Schema of an embedded mailbox, beside our own in the embedded PostgreSQL. */
 export const EMBEDDED_MAILBOX_SCHEMA = 'mailbox';
 
+/** Connections for questions; more of them at once wait for one another. */
+const ASKED_CONNECTIONS = 4;
+/** Deadline of one statement of a question, ms: nobody waits longer for a page. */
+const ASKED_STATEMENT_MS = 10_000;
+
 export interface Resources {
   readonly config: Config;
   readonly dialect: Dialect;
   readonly database: Database;
+  /**
+   * The same database over connections of its own, for what people, probes and scrapes ask: no question waits for
+   * a station, and no station for a question.
+   */
+  readonly askedDatabase: Database;
   readonly databaseUrl: string;
   readonly mailbox: Mailbox;
   /** Unique name of this process towards the database. */
@@ -75,16 +85,24 @@ export async function openResources(config: Config): Promise<Resources> {
       schema: config.database.schema,
       applicationName: instance,
     });
+    const askedDatabase = new Database({
+      url: server.url,
+      schema: config.database.schema,
+      applicationName: 'msgx http',
+      maxConnections: ASKED_CONNECTIONS,
+      statementTimeoutMs: ASKED_STATEMENT_MS,
+    });
     const mailbox = await mailboxOf(config, dialect, server.url);
     return {
       config,
       dialect,
       database,
+      askedDatabase,
       databaseUrl: server.url,
       mailbox,
       instance,
       close: async () => {
-        await Promise.allSettled([mailbox.close(), database.close()]);
+        await Promise.allSettled([mailbox.close(), database.close(), askedDatabase.close()]);
         await server.close();
       },
     };

@@ -56,7 +56,7 @@ export class Service implements LiveView {
   constructor(resources: Resources, log: Logger) {
     this.#resources = resources;
     this.#log = log;
-    this.status = new StatusReader(resources.config, resources.database, resources.mailbox, this);
+    this.status = new StatusReader(resources.config, resources.askedDatabase, resources.mailbox, this);
     // Renewals have connections and short deadlines of their own: they never queue behind a station.
     this.#leaseDatabase = new Database({
       url: resources.databaseUrl,

@@ -7,6 +7,23 @@ import { startPipeline } from '../kit/service-pipeline.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
 
 describe.skipIf(postgresMissing !== null)('health, readiness and metrics', () => {
+  it('a crowd of slow questions keeps neither a message nor a probe waiting', async (test) => {
+    const pipeline = await startPipeline(test);
+    const { askedDatabase } = pipeline.running.resources;
+    await pipeline.client.query('select pg_advisory_lock(1)');
+    const questions = Array.from({ length: 12 }, () =>
+      askedDatabase.query({ name: 'slow_question', text: 'select pg_advisory_lock_shared(1)' }),
+    );
+    const answers = Promise.allSettled(questions);
+    await pipeline.mailbox.insert(schedule('700001'));
+    await pipeline.drained();
+    const response = await fetch(`${pipeline.running.url}/readyz`);
+    expect(await response.json()).toMatchObject({ role: 'active', database: 'ok', delivery: 'ok' });
+    await pipeline.client.query('select pg_advisory_unlock(1)');
+    // They did wait all the time: none of them had been answered.
+    expect((await answers).length).toBe(12);
+  });
+
   it('readiness follows mailbox and database, delivery trouble only degrades; health follows none of them', async (test) => {
     const own = await createTestDatabase();
     const box = await createTestDatabase({ blank: true });
