@@ -16,6 +16,7 @@ import { AGAIN, restUntil, type Round, type StationName } from '../runtime/stati
 import type { Fence } from '../store/database.ts';
 import { Pump } from '../pump/pump.ts';
 import { StationLoop } from './loop.ts';
+import { partitionMemory } from './partitions.ts';
 import type { Rates } from './rates.ts';
 import type { Resources } from './resources.ts';
 import { openSink } from './sink.ts';
@@ -56,8 +57,11 @@ export class Pipeline {
     const { pipeline } = config;
     const common = { database, fence, clock, metrics };
     const mailbox = resources.mailbox;
-    // A transaction that begins with the fence and does nothing: it throws LostLease.
-    this.#sink = openSink(config, () => database.transaction(async () => undefined, { fence }));
+    this.#sink = openSink(config, {
+      // A transaction that begins with the fence and does nothing: it throws LostLease.
+      confirmActive: () => database.transaction(async () => undefined, { fence }),
+      partitions: partitionMemory(database, fence, clock),
+    });
 
     const bounds = {
       claimBatch: pipeline.claimBatch,

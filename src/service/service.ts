@@ -16,6 +16,7 @@ import { selectPauses } from '../store/status.ts';
 import { toMillis } from '../store/time.ts';
 import { refreshGauges } from './gauges.ts';
 import { acquireLease, type HeldLease } from './lease.ts';
+import { changedPartitions } from './partitions.ts';
 import { Pipeline, type Pause } from './pipeline.ts';
 import { Rates } from './rates.ts';
 import type { Resources } from './resources.ts';
@@ -144,6 +145,7 @@ export class Service implements LiveView {
     const sampling = setInterval(() => this.#rates.sample(), 1_000);
     try {
       await this.#awaitSchema();
+      await this.#refuseChangedPartitions();
       while (!this.#stop.signal.aborted) await this.#lead();
     } finally {
       clearInterval(sampling);
@@ -165,6 +167,20 @@ export class Service implements LiveView {
         said = true;
         await sleep(1_000, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       }
+    }
+  }
+
+  /**
+   * Once, before this instance can become the active one: whoever starts it is there to decide. Later, and where a
+   * standby takes over, a changed topic pauses delivery alone, because messages must not wait for it.
+   */
+  async #refuseChangedPartitions(): Promise<void> {
+    try {
+      const fault = await changedPartitions(this.#resources.config, this.#resources.database);
+      if (fault !== null) this.#end(fault);
+    } catch (error) {
+      // Waited for when the lease is taken.
+      if (!(error instanceof Outage)) throw error;
     }
   }
 

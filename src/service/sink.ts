@@ -4,6 +4,7 @@ import type { Sink } from '../delivery/port.ts';
 import { JournalSink } from '../delivery/sinks/journal.ts';
 import { KafkaSink } from '../delivery/sinks/kafka.ts';
 import { transactionalIdOf, type KafkaSinkOptions } from '../delivery/sinks/kafka-options.ts';
+import type { PartitionMemory } from '../delivery/sinks/kafka-partitions.ts';
 
 /** Topic names with the airport filled in (contract, `delivery.kafka.topic-*`). */
 export function topicsOf(config: Config): { readonly msg: string; readonly schd: string } {
@@ -31,11 +32,16 @@ export function kafkaOptionsOf(config: Config): KafkaSinkOptions {
   };
 }
 
-/**
- * Opens the sink; nothing is connected before the first send. `confirmActive` throws LostLease where this instance
- * is not the active one any more.
- */
-export function openSink(config: Config, confirmActive?: () => Promise<void>): Sink {
+/** What the sink asks of the instance that opens it; a tool has none of it. */
+export interface SinkOwner {
+  /** Throws LostLease where this instance is not the active one any more. */
+  readonly confirmActive?: () => Promise<void>;
+  /** The numbers of partitions that must not change. */
+  readonly partitions?: PartitionMemory;
+}
+
+/** Opens the sink; nothing is connected before the first send. */
+export function openSink(config: Config, owner: SinkOwner = {}): Sink {
   switch (config.delivery.target) {
     case 'journal':
       return new JournalSink({
@@ -44,9 +50,6 @@ export function openSink(config: Config, confirmActive?: () => Promise<void>): S
         timeoutMs: config.delivery.timeoutMs,
       });
     case 'kafka':
-      return new KafkaSink({
-        ...kafkaOptionsOf(config),
-        ...(confirmActive === undefined ? {} : { confirmActive }),
-      });
+      return new KafkaSink({ ...kafkaOptionsOf(config), ...owner });
   }
 }

@@ -10,12 +10,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Admin } from '@platformatic/kafka';
 import { resolveKafka, startKafka, type Kafka, type KafkaOptions } from '../../scripts/kafka.ts';
 import type { Stream } from '../../src/delivery/port.ts';
 import { KafkaSink } from '../../src/delivery/sinks/kafka.ts';
 import type { KafkaSinkOptions } from '../../src/delivery/sinks/kafka-options.ts';
 import { createTopics } from '../../src/delivery/sinks/kafka-topics.ts';
 import { startProxy, type TcpProxy } from './tcp-proxy.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 const required = (process.env['MSGX_TEST_REQUIRE'] ?? '').split(',').includes('kafka');
@@ -146,6 +148,46 @@ export class TestKafka {
     };
     await createTopics(target, options);
     return target;
+  }
+
+  /** Asks for a change of topics, as their owner does. */
+  async #administer(change: (admin: Admin) => Promise<unknown>): Promise<void> {
+    const admin = new Admin({ clientId: 'owner', bootstrapBrokers: [this.broker] });
+    try {
+      await change(admin);
+    } finally {
+      await admin.close();
+    }
+  }
+
+  /** Deletes topics and waits until they are gone. */
+  async deleteTopics(...topics: readonly string[]): Promise<void> {
+    await this.#administer(async (admin) => {
+      await admin.deleteTopics({ topics: [...topics] });
+      await until('the topics to be gone', async () => {
+        const left = new Set(await admin.listTopics());
+        return topics.every((topic) => !left.has(topic)) ? true : null;
+      });
+    });
+  }
+
+  /** Creates a topic and waits until the broker serves it. */
+  async createTopic(topic: string, partitions: number, policy: 'delete' | 'compact'): Promise<void> {
+    await this.#administer(async (admin) => {
+      const configs = [{ name: 'cleanup.policy', value: policy }];
+      await admin.createTopics({ topics: [topic], partitions, configs });
+      await admin.metadata({ topics: [topic], retries: 20 });
+    });
+  }
+
+  /** Gives a topic more partitions. */
+  async grow(topic: string, partitions: number): Promise<void> {
+    await this.#administer(async (admin) => {
+      const { topics, brokers } = await admin.metadata({ topics: [topic] });
+      const further = partitions - (topics.get(topic)?.partitionsCount ?? 0);
+      const assignments = Array.from({ length: further }, () => ({ brokerIds: [...brokers.keys()] }));
+      await admin.createPartitions({ topics: [{ name: topic, count: partitions, assignments }] });
+    });
   }
 
   /** Everything in a topic from its beginning, by partition and offset, as read by kcat. */

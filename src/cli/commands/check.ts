@@ -1,6 +1,5 @@
 /** `msgx check`: is everything in place? One line each, exit 1 if any fails. */
 import type { Command } from 'commander';
-import type { Config } from '../../config/schema.ts';
 import type { CheckLine } from '../../mailbox/port.ts';
 import type { Resources } from '../../service/resources.ts';
 import { print, printJson, table } from '../output.ts';
@@ -25,7 +24,7 @@ async function checkAll(options: CommonOptions): Promise<void> {
     lines.push(
       ...(await checkDatabase(resources)),
       ...(await checkMailbox(resources)),
-      ...(await checkTarget(config)),
+      ...(await checkTarget(resources)),
     );
   });
   if (options.json === true) printJson({ checks: lines });
@@ -77,14 +76,17 @@ async function checkMailbox({ mailbox }: Resources): Promise<readonly CheckLine[
   }
 }
 
-async function checkTarget(config: Config): Promise<readonly CheckLine[]> {
+async function checkTarget({ config, database }: Resources): Promise<readonly CheckLine[]> {
   switch (config.delivery.target) {
     case 'journal':
       return [await checkJournal(config.delivery.journal.dir)];
     case 'kafka': {
       const { kafkaOptionsOf } = await import('../../service/sink.ts');
       const { checkTopics } = await import('../../delivery/sinks/kafka-topics.ts');
-      return checkTopics(kafkaOptionsOf(config));
+      const { selectPartitionCounts } = await import('../../store/partition-count.ts');
+      // A database that is away, or has no schema yet, has a line of its own.
+      const stored = await selectPartitionCounts(database).catch(() => new Map<string, number>());
+      return checkTopics(kafkaOptionsOf(config), stored);
     }
   }
 }

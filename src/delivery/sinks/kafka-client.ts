@@ -6,6 +6,8 @@
 import type { MessageToProduce, Producer } from '@platformatic/kafka';
 import type { SinkRecord, Stream } from '../port.ts';
 import { clientOptions, hasCode, type KafkaSinkOptions } from './kafka-options.ts';
+import { TopicFault, partitionsChanged } from './kafka-partitions.ts';
+import { countsOf } from './kafka-topics.ts';
 
 /**
  * Most bytes of one request, except for a single larger record. The broker's limit of a batch is 1 MiB unless
@@ -31,21 +33,34 @@ type Transaction = Awaited<ReturnType<Producer['beginTransaction']>>;
 export class KafkaClient {
   readonly #options: KafkaSinkOptions;
   readonly #producer: Producer;
+  /** What the topics must have. */
+  readonly #partitions: ReadonlyMap<string, number>;
   readonly #failing = Promise.withResolvers<never>();
   #transaction: Transaction | null = null;
   #retries = 0;
   #lastError: Error | null = null;
 
-  private constructor(options: KafkaSinkOptions, create: (onRetry: (error: Error) => void) => Producer) {
+  private constructor(
+    options: KafkaSinkOptions,
+    partitions: ReadonlyMap<string, number>,
+    create: (onRetry: (error: Error) => void) => Producer,
+  ) {
     this.#options = options;
+    this.#partitions = partitions;
     this.#producer = create((error) => this.#onRetry(error));
     this.#failing.promise.catch(() => undefined);
   }
 
-  /** Loads the library and makes a client; nothing is connected yet. */
-  static async create(options: KafkaSinkOptions): Promise<KafkaClient> {
+  /**
+   * Loads the library and makes a client; nothing is connected yet. `partitions` are the numbers that the topics must
+   * keep.
+   */
+  static async create(
+    options: KafkaSinkOptions,
+    partitions: ReadonlyMap<string, number>,
+  ): Promise<KafkaClient> {
     const { createProducer } = await import('./kafka-producer.ts');
-    return new KafkaClient(options, (onRetry) =>
+    return new KafkaClient(options, partitions, (onRetry) =>
       createProducer({
         ...clientOptions(options, onRetry),
         transactionalId: options.transactionalId,
@@ -64,8 +79,8 @@ export class KafkaClient {
    * aborting those without a commit. Only then is the lease asked: whoever takes it later fences us.
    */
   async open(): Promise<void> {
-    const { topics, confirmActive } = this.#options;
-    await this.#unlessFailing(this.#producer.metadata({ topics: [...new Set(Object.values(topics))] }));
+    const { confirmActive } = this.#options;
+    await this.#unlessFailing(this.#producer.metadata({ topics: [...this.#partitions.keys()] }));
     this.#transaction = await this.#unlessFailing(this.#begin());
     await confirmActive?.();
   }
@@ -80,10 +95,25 @@ export class KafkaClient {
   async #deliver(records: readonly SinkRecord[]): Promise<void> {
     const transaction = this.#transaction ?? (await this.#begin());
     this.#transaction = transaction;
+    // Asked while the records are on their way: a topic may have been changed or made anew since the batch before, and
+    // the client's own picture of it is minutes old. Without the commit nobody reads them.
+    const unchanged = this.#confirmPartitions();
+    unchanged.catch(() => undefined);
     // One request after the other: in order, and at most one is in flight.
     for (const messages of requestsOf(records, this.#options.topics)) await transaction.send({ messages });
+    await unchanged;
     await transaction.commit();
     this.#transaction = null;
+  }
+
+  async #confirmPartitions(): Promise<void> {
+    const found = countsOf(
+      await this.#producer.metadata({ topics: [...this.#partitions.keys()], forceUpdate: true }),
+    );
+    for (const [topic, stored] of this.#partitions) {
+      const count = found.get(topic) ?? 0;
+      if (count !== stored) throw new TopicFault(partitionsChanged(topic, stored, count));
+    }
   }
 
   /** Ends an open transaction, so that readers need not wait for the broker to do it. */

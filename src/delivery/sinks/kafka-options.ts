@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Stream } from '../port.ts';
+import type { PartitionMemory } from './kafka-partitions.ts';
 
 export interface KafkaSinkOptions {
   /** Bootstrap brokers, each host:port. */
@@ -23,6 +24,8 @@ export interface KafkaSinkOptions {
    * not the active instance any more. A former active that wakes up thus sends nothing.
    */
   readonly confirmActive?: () => Promise<void>;
+  /** The numbers of partitions that must not change; by default those that this sink has seen first. */
+  readonly partitions?: PartitionMemory;
 }
 
 /**

@@ -4,6 +4,7 @@ import { messageOf } from '../../runtime/outage.ts';
 import { within } from './deadline.ts';
 import { describe } from './kafka-errors.ts';
 import { clientOptions, hasCode, type KafkaSinkOptions } from './kafka-options.ts';
+import { TopicFault, partitionsChanged, topicVanished, type PartitionMemory } from './kafka-partitions.ts';
 
 /** One line of a check, of the form that `msgx check` prints. */
 export interface TopicCheck {
@@ -32,31 +33,97 @@ export async function createTopics(
 ): Promise<void> {
   await withAdmin(options, async (admin) => {
     const existing = new Set(await admin.listTopics());
-    const { msg, schd } = options.topics;
-    for (const [topic, policy] of [
-      [msg, 'delete'],
-      [schd, 'compact'],
-    ] as const) {
-      if (existing.has(topic)) continue;
-      try {
-        const configs = [{ name: 'cleanup.policy', value: policy }];
-        await admin.createTopics({ topics: [topic], configs, ...shape });
-      } catch (error) {
-        if (!hasCode(error, 'TOPIC_ALREADY_EXISTS')) throw error;
-      }
+    for (const [topic, policy] of policiesOf(options)) {
+      if (!existing.has(topic)) await createTopic(admin, topic, policy, shape);
     }
-    // The brokers learn of a new topic one after the other.
-    await admin.metadata({ topics: [msg, schd], retries: 20 });
+    await settled(admin, options);
   });
 }
 
-/** Checks the topics; a line for each. Never throws. */
-export async function checkTopics(options: KafkaSinkOptions): Promise<readonly TopicCheck[]> {
+/**
+ * Makes the topics ready for a producer: creates those that this pipeline has never used, stores the numbers of
+ * partitions at their first use, and gives them. Throws TopicFault where a topic used before is gone (it is not
+ * for us to replace behind an operator's back, and what it held has to be sent again) or has another number.
+ */
+export async function prepareTopics(
+  options: KafkaSinkOptions,
+  memory: PartitionMemory,
+): Promise<ReadonlyMap<string, number>> {
+  return withAdmin(options, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    for (const [topic, policy] of policiesOf(options)) {
+      if (existing.has(topic)) continue;
+      const stored = await memory.stored(topic);
+      if (stored !== null) throw new TopicFault(topicVanished(topic, stored));
+      await createTopic(admin, topic, policy);
+    }
+    const counts = await settled(admin, options);
+    for (const [topic, found] of counts) {
+      const stored = await memory.fix(topic, found);
+      if (stored !== found) throw new TopicFault(partitionsChanged(topic, stored, found));
+    }
+    return counts;
+  });
+}
+
+/** The numbers of partitions of the topics that exist. Throws where the brokers do not answer. */
+export async function countPartitions(options: KafkaSinkOptions): Promise<ReadonlyMap<string, number>> {
+  return withAdmin(options, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const topics = Object.values(options.topics).filter((topic) => existing.has(topic));
+    return topics.length === 0 ? new Map() : countsOf(await admin.metadata({ topics }));
+  });
+}
+
+/** Numbers of partitions in the metadata of a client. */
+export function countsOf(metadata: {
+  readonly topics: ReadonlyMap<string, { readonly partitionsCount: number }>;
+}): ReadonlyMap<string, number> {
+  return new Map([...metadata.topics].map(([topic, { partitionsCount }]) => [topic, partitionsCount]));
+}
+
+function policiesOf({ topics }: KafkaSinkOptions): readonly (readonly [string, 'delete' | 'compact'])[] {
+  return [
+    [topics.msg, 'delete'],
+    [topics.schd, 'compact'],
+  ];
+}
+
+async function createTopic(
+  admin: Admin,
+  topic: string,
+  policy: 'delete' | 'compact',
+  shape: { readonly partitions?: number } = {},
+): Promise<void> {
+  try {
+    const configs = [{ name: 'cleanup.policy', value: policy }];
+    await admin.createTopics({ topics: [topic], configs, ...shape });
+  } catch (error) {
+    if (!hasCode(error, 'TOPIC_ALREADY_EXISTS')) throw error;
+  }
+}
+
+/** The brokers learn of a new topic one after the other. */
+async function settled(admin: Admin, { topics }: KafkaSinkOptions): Promise<ReadonlyMap<string, number>> {
+  return countsOf(await admin.metadata({ topics: [topics.msg, topics.schd], retries: 20 }));
+}
+
+/**
+ * Checks the topics; a line for each. Never throws.
+ *
+ * @param stored numbers of partitions at the first start, by topic; a topic never used has none
+ */
+export async function checkTopics(
+  options: KafkaSinkOptions,
+  stored: ReadonlyMap<string, number> = new Map(),
+): Promise<readonly TopicCheck[]> {
   const { msg, schd } = options.topics;
   try {
     return await withAdmin(options, async (admin) => {
       const existing = new Set(await admin.listTopics());
-      return [await checkTopic(admin, existing, 'msg', msg), await checkTopic(admin, existing, 'schd', schd)];
+      const check = (stream: 'msg' | 'schd', topic: string) =>
+        checkTopic(admin, existing, stream, topic, stored.get(topic) ?? null);
+      return [await check('msg', msg), await check('schd', schd)];
     });
   } catch (error) {
     return [
@@ -74,9 +141,11 @@ async function checkTopic(
   existing: ReadonlySet<string>,
   stream: 'msg' | 'schd',
   topic: string,
+  stored: number | null,
 ): Promise<TopicCheck> {
   const what = `topic ${topic}`;
   if (!existing.has(topic)) {
+    if (stored !== null) return { what, result: 'failed', message: topicVanished(topic, stored) };
     const kind = stream === 'schd' ? 'compacted, ' : '';
     return {
       what,
@@ -85,7 +154,11 @@ async function checkTopic(
     };
   }
   const { topics } = await admin.metadata({ topics: [topic] });
-  const partitions = `${String(topics.get(topic)?.partitionsCount ?? 0)} partitions`;
+  const count = topics.get(topic)?.partitionsCount ?? 0;
+  if (stored !== null && stored !== count) {
+    return { what, result: 'failed', message: partitionsChanged(topic, stored, count) };
+  }
+  const partitions = `${String(count)} partitions`;
   let policies: readonly string[];
   try {
     policies = await cleanupPolicies(admin, topic);

@@ -13,7 +13,8 @@ import { DeadlinePassed, within } from './deadline.ts';
 import { KafkaClient } from './kafka-client.ts';
 import { describe, refusalOf } from './kafka-errors.ts';
 import type { KafkaSinkOptions } from './kafka-options.ts';
-import { brokersAnswer, createTopics } from './kafka-topics.ts';
+import { TopicFault, partitionsInProcess, type PartitionMemory } from './kafka-partitions.ts';
+import { brokersAnswer, prepareTopics } from './kafka-topics.ts';
 
 /** Above it a record is refused here: a broker closes the connection on a request of 100 MB without a word. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
@@ -28,14 +29,15 @@ interface Attempt {
 export class KafkaSink implements Sink {
   readonly kind = 'kafka';
   readonly #options: KafkaSinkOptions;
+  readonly #partitions: PartitionMemory;
   #client: KafkaClient | null = null;
-  #topicsReady = false;
   #closed = false;
   /** Ends with the last batch begun: one transaction at a time. */
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(options: KafkaSinkOptions) {
     this.#options = options;
+    this.#partitions = options.partitions ?? partitionsInProcess();
   }
 
   async send(records: readonly SinkRecord[]): Promise<SendOutcome> {
@@ -70,8 +72,10 @@ export class KafkaSink implements Sink {
       attempt.over = true;
       const reason = refusalOf(error);
       const client = this.#client;
-      // An abort that fails or hangs is made up for by the next producer.
-      if (reason !== null && client !== null) await within(ABORT_MS, client.abort()).catch(() => undefined);
+      // An abort that fails or hangs is made up for by the next producer; where a topic is at fault, that one may be
+      // long in coming, and readers would wait for it.
+      if ((reason !== null || error instanceof TopicFault) && client !== null)
+        await within(ABORT_MS, client.abort()).catch(() => undefined);
       this.#drop();
       if (reason !== null) return { outcome: 'refused', reason: `the broker refused the batch: ${reason}` };
       if (error instanceof LostLease || error instanceof Outage) throw error;
@@ -85,10 +89,9 @@ export class KafkaSink implements Sink {
   }
 
   async #begin(attempt: Attempt): Promise<KafkaClient> {
-    // Once per sink: topics that vanish later are not ours to replace behind an operator's back.
-    if (!this.#topicsReady) await createTopics(this.#options);
-    this.#topicsReady = true;
-    const client = await KafkaClient.create(this.#options);
+    // Before each producer: the topics may have gone, changed, or been made anew since the one before.
+    const partitions = await prepareTopics(this.#options, this.#partitions);
+    const client = await KafkaClient.create(this.#options, partitions);
     // Behind its deadline an attempt must not begin a producer: the next batch has begun one.
     if (attempt.over) throw new DeadlinePassed('too late');
     this.#client = client;

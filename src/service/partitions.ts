@@ -1,0 +1,42 @@
+/** The numbers of partitions that must not change: kept in our database, compared with what the brokers say. */
+import type { Config } from '../config/schema.ts';
+import { partitionsChanged, type PartitionMemory } from '../delivery/sinks/kafka-partitions.ts';
+import { countPartitions } from '../delivery/sinks/kafka-topics.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Database, Fence } from '../store/database.ts';
+import { fixPartitionCount, selectPartitionCounts } from '../store/partition-count.ts';
+import { kafkaOptionsOf } from './sink.ts';
+
+/** How long a start waits for the brokers, ms: one that cannot reach them goes on, and delivery says so. */
+const START_MS = 5_000;
+
+/** The memory of the active instance: only it stores. */
+export function partitionMemory(database: Database, fence: Fence, clock: Clock): PartitionMemory {
+  return {
+    stored: async (topic) => (await selectPartitionCounts(database)).get(topic) ?? null,
+    fix: (topic, partitions) =>
+      database.transaction((tx) => fixPartitionCount(tx, topic, partitions, clock.now()), { fence }),
+  };
+}
+
+/** Numbers as the brokers give them now, of the topics that exist. Throws where they do not answer. */
+export async function foundPartitions(config: Config): Promise<ReadonlyMap<string, number>> {
+  const options = kafkaOptionsOf(config);
+  return countPartitions({ ...options, timeoutMs: Math.min(options.timeoutMs, START_MS) });
+}
+
+/**
+ * One line with the way out where a topic has another number of partitions than stored; null where none has, or
+ * where the brokers do not answer. Throws Outage where our own database is not available.
+ */
+export async function changedPartitions(config: Config, database: Database): Promise<string | null> {
+  if (config.delivery.target !== 'kafka') return null;
+  const stored = await selectPartitionCounts(database);
+  if (stored.size === 0) return null;
+  const found = await foundPartitions(config).catch(() => new Map<string, number>());
+  for (const [topic, count] of found) {
+    const before = stored.get(topic);
+    if (before !== undefined && before !== count) return partitionsChanged(topic, before, count);
+  }
+  return null;
+}
