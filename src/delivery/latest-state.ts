@@ -38,7 +38,9 @@ export class LatestState {
       const sent = await this.#sender.send(states.map((state) => this.#outgoing(state)));
       await this.#record(sent);
       if (sent.outage !== null) throw sent.outage;
-      if (states.length === flushLimit) return AGAIN;
+      // Full of changes, there may be more of them. What waited for its time has time: a flush per interval is the rate
+      // at which states are told again on demand, so that they never stand in the way of live traffic.
+      if (states.length === flushLimit && !states.some(({ waited }) => waited)) return AGAIN;
     }
     const due = toMillisOrNull(await nextEventAttempt(database, TARGET));
     return due === null ? REST : restUntil(due);

@@ -20,3 +20,11 @@ export function operationDay(scheduledTime: string, cutoff: string): string {
   // Calendar arithmetic in UTC: the process's own zone has no say.
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)) - DAY_MS).toISOString().slice(0, 10);
 }
+
+/** Whether a text is a day of the calendar, yyyy-MM-dd. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  // 31 February would roll over.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}

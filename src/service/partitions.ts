@@ -1,5 +1,8 @@
 /** The numbers of partitions that must not change: kept in our database, compared with what the brokers say. */
+import { acceptPartitions } from '../actions/republish.ts';
+import type { ActionOutcome, Operator } from '../actions/outcome.ts';
 import type { Config } from '../config/schema.ts';
+import { describe } from '../delivery/sinks/kafka-errors.ts';
 import { partitionsChanged, type PartitionMemory } from '../delivery/sinks/kafka-partitions.ts';
 import { countPartitions } from '../delivery/sinks/kafka-topics.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -20,7 +23,7 @@ export function partitionMemory(database: Database, fence: Fence, clock: Clock):
 }
 
 /** Numbers as the brokers give them now, of the topics that exist. Throws where they do not answer. */
-export async function foundPartitions(config: Config): Promise<ReadonlyMap<string, number>> {
+async function foundPartitions(config: Config): Promise<ReadonlyMap<string, number>> {
   const options = kafkaOptionsOf(config);
   return countPartitions({ ...options, timeoutMs: Math.min(options.timeoutMs, START_MS) });
 }
@@ -39,4 +42,26 @@ export async function changedPartitions(config: Config, database: Database): Pro
     if (before !== undefined && before !== count) return partitionsChanged(topic, before, count);
   }
   return null;
+}
+
+/** An operator's wish to go on with the numbers of partitions that the topics have now. Throws Outage. */
+export async function acceptFoundPartitions(
+  config: Config,
+  database: Database,
+  operator: Operator,
+): Promise<ActionOutcome> {
+  if (config.delivery.target !== 'kafka') {
+    return {
+      outcome: 'refused',
+      message: `delivery.target is ${config.delivery.target}: there are no partitions`,
+    };
+  }
+  let found: ReadonlyMap<string, number>;
+  try {
+    found = await foundPartitions(config);
+  } catch (error) {
+    const brokers = config.delivery.kafka.brokers.join(', ');
+    return { outcome: 'refused', message: `Kafka at ${brokers}: ${describe(error)}` };
+  }
+  return acceptPartitions(database, found, operator);
 }

@@ -340,6 +340,18 @@ const UNAUDITED = statement(
    union all
    select 'pause of station ' || station from station_pause s
    where not exists (select 1 from op_audit a where a.action = 'pause' and a.target = 'station:' || s.station)
+   union all
+   -- Pending with a time to wait for and no attempt: told again on demand (store/republish.ts).
+   select 'republish of flight ' || partition_key from msg_event e left join flight_schd f on f.flid = partition_key
+   where target = 'KAFKA:schd' and e.state = 'PENDING' and attempts = 0 and next_attempt_at is not null
+     and not exists (select 1 from op_audit a where a.action = 'republish'
+       and a.target in ('flid:' || partition_key, 'day:' || f.operation_day, 'all'))
+   union all
+   select 'number of partitions of topic ' || substr(s.name, 18) from fixed_setting s
+   where starts_with(s.name, 'kafka.partitions:')
+     and s.value <> (select a.after ->> 'partitions' from op_audit a
+       where a.action = 'accept-partitions' and a.target = 'topic:' || substr(s.name, 18)
+       order by a.audit_id desc limit 1)
    limit ${String(MOST_OFFENDERS)}`,
 );
 

@@ -5,6 +5,6 @@
 const CHUNK_ROWS = 2_000;
 
 /** Cuts rows into parts for one statement each, in order; one part where they are few, none where there are none. */
-export function* chunksOf<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < rows.length; from += CHUNK_ROWS) yield rows.slice(from, from + CHUNK_ROWS);
+export function* chunksOf<T>(rows: readonly T[], size = CHUNK_ROWS): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += size) yield rows.slice(from, from + size);
 }

@@ -62,6 +62,8 @@ export interface ClaimedLatestState {
   readonly stateVersion: number;
   readonly attempts: number;
   readonly createdAt: string;
+  /** Whether it had a time to wait for: refused before, or told again on demand. */
+  readonly waited: boolean;
   /** The flight, or null where flight_schd has none. */
   readonly flight: {
     readonly version: number;
@@ -80,23 +82,33 @@ interface ClaimRow extends Omit<ClaimedLatestState, 'flight'> {
   readonly state: JsonObject;
 }
 
+const PENDING = `select event_id, partition_key, state_version, attempts, created_at, next_attempt_at from msg_event
+       where target = 'KAFKA:schd' and state = 'PENDING'`;
 const CLAIM = statement(
   'schdEvent.claim',
-  // msg_event_pending in order, then flight_schd by primary key: row and state are of one snapshot. Lateral with
-  // `offset 0`, because the planner does not know the limit and would hash the whole table.
+  // What was never tried by msg_event_pending, what waits by msg_event_waiting, each in the index's order up to the limit;
+  // then flight_schd by primary key: row and state are of one snapshot. Lateral with `offset 0`, because the planner does
+  // not know the limit and would hash the whole table.
   `select e.event_id as "eventId", nextval(pg_get_serial_sequence('msg_event', 'event_id')) as "sendId",
      e.partition_key as flid, e.state_version as "stateVersion", e.attempts, e.created_at as "createdAt",
+     e.next_attempt_at is not null as waited,
      f.version, f.operation_day as "operationDay", f.deleted, f.updated_at as "updatedAt", f.state
    from (
-     select event_id, partition_key, state_version, attempts, created_at from msg_event
-     where target = 'KAFKA:schd' and state = 'PENDING' and (next_attempt_at is null or next_attempt_at <= $1)
-     order by event_id limit $2
+     select * from (
+       (${PENDING} and next_attempt_at is null order by event_id limit $2)
+       union all
+       (${PENDING} and next_attempt_at <= $1 order by partition_key limit $2)
+     ) due order by next_attempt_at is not null, event_id limit $2
    ) e left join lateral (
      select version, operation_day, deleted, updated_at, state from flight_schd where flid = e.partition_key offset 0
-   ) f on true`,
+   ) f on true
+   order by waited, e.event_id`,
 );
 
-/** The due rows, oldest first, each with the newest state of its flight. */
+/**
+ * The due rows with the newest state of their flights: changes first, oldest first; then, up to the limit, what
+ * waited for its time: refused states and those that an operator wants to be told again.
+ */
 export async function claimLatestStates(
   db: Queryable,
   now: string,

@@ -40,6 +40,24 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/api/v1/stream', body: null, expected: [401, 401, 403, 200, 200] },
   {
     method: 'POST',
+    path: '/api/v1/actions/republish',
+    body: '{"reason":"test","all":true}',
+    expected: [401, 401, 403, 403, 409],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/republish',
+    body: '{"reason":"test","all":true,"flid":"1"}',
+    expected: [401, 401, 403, 403, 400],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/republish',
+    body: '{"all":true,"acceptPartitions":true,"reason":"no Kafka here"}',
+    expected: [401, 401, 403, 403, 409],
+  },
+  {
+    method: 'POST',
     path: '/api/v1/stations/backfill/pause',
     body: '{"reason":"test"}',
     expected: [401, 401, 403, 403, 200],

@@ -93,8 +93,29 @@ describe.skipIf(postgresMissing !== null)('plans', () => {
 
   it('claims states from what is pending', async () => {
     const nodes = await planOf(db.client, (queryable) => claimLatestStates(queryable, NOW, 100));
-    expect([...indexes(nodes)].sort()).toEqual(['flight_schd_pkey', 'msg_event_pending']);
+    expect([...indexes(nodes)].sort()).toEqual([
+      'flight_schd_pkey',
+      'msg_event_pending',
+      'msg_event_waiting',
+    ]);
     expect(touched(nodes, 'msg_event')).toBeLessThanOrEqual(100);
+  });
+
+  it('fills a flush up with what waits, without reading all that is pending', async () => {
+    await db.client.query('begin');
+    await db.client.query(`update msg_event set next_attempt_at = '2026-03-13Z', state = 'PENDING'
+      where target = 'KAFKA:schd' and state = 'SENT' and event_id % 5 = 0`);
+    await db.client.query(`update msg_event set state = 'SENT', sent_at = now()
+      where target = 'KAFKA:schd' and state = 'PENDING' and next_attempt_at is null`);
+    const nodes = await planOf(db.client, (queryable) => claimLatestStates(queryable, NOW, 100));
+    await db.client.query('rollback');
+    expect([...indexes(nodes)].sort()).toEqual([
+      'flight_schd_pkey',
+      'msg_event_pending',
+      'msg_event_waiting',
+    ]);
+    // The first half passes over those that wait, the second stops at the limit.
+    expect(touched(nodes, 'msg_event')).toBeLessThanOrEqual(400 + 100);
   });
 
   it('finds the next attempt among those that wait', async () => {
