@@ -18,6 +18,7 @@ import { ManualClock } from '../../src/runtime/clock.ts';
 import { SILENT } from '../../src/runtime/log.ts';
 import { createMetrics } from '../../src/runtime/metrics.ts';
 import { Database } from '../../src/store/database.ts';
+import { journalTarget } from '../../src/upkeep/verify/journal.ts';
 import { verify, type VerifyOptions, type VerifyReport } from '../../src/upkeep/verify/index.ts';
 import { MAILBOX_NAMES } from './mailbox.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
@@ -207,7 +208,7 @@ async function wire(
         database: auditing,
         mailbox,
         dialect,
-        target: { kind: 'journal', directory },
+        target: journalTarget(directory),
         publication,
         cutoff: '00:00',
         ...options,

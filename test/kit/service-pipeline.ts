@@ -17,6 +17,7 @@ import { openMailbox } from '../../src/mailbox/open.ts';
 import type { Mailbox } from '../../src/mailbox/port.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { topicsOf } from '../../src/service/sink.ts';
+import { verifyTargetOf } from '../../src/service/verify-target.ts';
 import { dialectOf, openResources, type Resources } from '../../src/service/resources.ts';
 import { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -233,10 +234,7 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
         database,
         mailbox,
         dialect,
-        target:
-          kafka === undefined
-            ? { kind: 'journal', directory: config.delivery.journal.dir }
-            : { kind: 'kafka' },
+        target: verifyTargetOf(config),
         publication: { vipPersons: config.events.vipPersons },
         cutoff: config.operationDayCutoff,
       }),

@@ -20,6 +20,7 @@ export function register(program: Command): void {
 async function verifyAll(options: VerifyCommandOptions): Promise<void> {
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
+  const { verifyTargetOf } = await import('../../service/verify-target.ts');
   const { verify } = await import('../../upkeep/verify/index.ts');
   const { businessDigest } = await import('../../upkeep/digest.ts');
   const { Database } = await import('../../store/database.ts');
@@ -44,10 +45,7 @@ async function verifyAll(options: VerifyCommandOptions): Promise<void> {
         database,
         mailbox,
         dialect,
-        target:
-          config.delivery.target === 'journal'
-            ? { kind: 'journal', directory: config.delivery.journal.dir }
-            : { kind: 'kafka' },
+        target: verifyTargetOf(config),
         publication: { vipPersons: config.events.vipPersons },
         cutoff: config.operationDayCutoff,
         onProgress: (invariant) => {

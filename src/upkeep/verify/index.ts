@@ -18,10 +18,11 @@ import {
 } from '../../store/audit-facts.ts';
 import type { Database, Queryable } from '../../store/database.ts';
 import { readCursor } from '../../store/inbox-cursor.ts';
-import { verifyDelivered, type Target } from './delivered.ts';
+import { verifyDelivered } from './delivered.ts';
 import { verifyMarks } from './marks.ts';
 import { verifyRefolded } from './refolded.ts';
 import { finding, type Finding, type VerifyReport } from './report.ts';
+import type { Target } from './target.ts';
 
 export type { Finding, VerifyReport } from './report.ts';
 

@@ -1,0 +1,235 @@
+/**
+ * Reads both topics as a consumer with read_committed does, partition by partition, and as a member of no group: the
+ * brokers keep nothing of it. For the audit.
+ */
+import type { Consumer } from '@platformatic/kafka';
+import type { Stream } from '../port.ts';
+import { within } from './deadline.ts';
+import { clientOptions, type KafkaSinkOptions } from './kafka-options.ts';
+import { countPartitions } from './kafka-topics.ts';
+
+/** Bytes of one fetch: what is in memory at a time. */
+const FETCH_BYTES = 4 * 1024 * 1024;
+/** How long a broker may wait for something to fetch, ms. */
+const FETCH_WAIT_MS = 250;
+/** Pause between two looks whether transactions have ended, ms. */
+const STABLE_PAUSE_MS = 100;
+/** How long they may take, ms: the broker ends those that nobody ends within a minute. */
+const STABLE_MS = 90_000;
+
+/** A record as a consumer gets it. */
+export interface ReadRecord {
+  readonly key: string;
+  /** Null is a tombstone. */
+  readonly value: string | null;
+}
+
+/** One partition, from its oldest record to the end that it had when the reader was opened. */
+export interface ReadPartition {
+  /** Whether records have been removed from its beginning. */
+  readonly trimmed: boolean;
+  records(): AsyncIterable<ReadRecord>;
+}
+
+interface Range {
+  readonly topicId: string;
+  readonly partition: number;
+  readonly leader: number;
+  readonly start: bigint;
+  readonly end: bigint;
+}
+
+type Batch = NonNullable<Fetched['records']>[number];
+type Fetched = Awaited<ReturnType<Consumer['fetch']>>['responses'][number]['partitions'][number];
+
+export class KafkaReader {
+  readonly #options: KafkaSinkOptions;
+  readonly #consumer: Consumer;
+  readonly #partitionOf: (key: Buffer) => number;
+  #ranges: ReadonlyMap<string, readonly Range[]> = new Map();
+
+  private constructor(options: KafkaSinkOptions, consumer: Consumer, partitionOf: (key: Buffer) => number) {
+    this.#options = options;
+    this.#consumer = consumer;
+    this.#partitionOf = partitionOf;
+  }
+
+  /** Takes the ends of both topics; null where one does not exist. Throws where the brokers do not answer in time. */
+  static async open(options: KafkaSinkOptions): Promise<KafkaReader | null> {
+    const topics = Object.values(options.topics);
+    const counts = await countPartitions(options);
+    if (!topics.every((topic) => counts.has(topic))) return null;
+    const library = await import('@platformatic/kafka');
+    const consumer = new library.Consumer({ ...clientOptions(options), retries: 3, groupId: 'msgx-verify' });
+    const reader = new KafkaReader(options, consumer, (key) =>
+      library.compatibilityPartitioner({ topic: '' }, key),
+    );
+    try {
+      await reader.#takeEnds();
+      return reader;
+    } catch (error) {
+      await reader.close();
+      throw error;
+    }
+  }
+
+  /** The partitions of a stream, by their numbers. */
+  partitions(stream: Stream): readonly ReadPartition[] {
+    return this.#rangesOf(stream).map((range) => ({
+      trimmed: range.start > 0n,
+      records: () => this.#read(range),
+    }));
+  }
+
+  /** The partition of a key, as every producer with Kafka's default chooses it. */
+  partitionOf(stream: Stream, key: string): number {
+    return this.#partitionOf(Buffer.from(key)) % Math.max(1, this.#rangesOf(stream).length);
+  }
+
+  /** Drops all connections at once. */
+  async close(): Promise<void> {
+    const sockets = [...this.#consumer.connections].map(
+      ([, { socket }]) => socket as { destroy(): unknown } | undefined,
+    );
+    this.#consumer.close(true).catch(() => undefined);
+    for (const socket of sockets) socket?.destroy();
+  }
+
+  #rangesOf(stream: Stream): readonly Range[] {
+    return this.#ranges.get(this.#options.topics[stream]) ?? [];
+  }
+
+  #ask<T>(question: Promise<T>): Promise<T> {
+    return within(this.#options.timeoutMs, question);
+  }
+
+  async #takeEnds(): Promise<void> {
+    const consumer = this.#consumer;
+    const { FetchIsolationLevels, ListOffsetTimestamps } = await import('@platformatic/kafka');
+    const topics = Object.values(this.#options.topics);
+    consumer.topics.trackAll(...topics);
+    const metadata = await this.#ask(consumer.metadata({ topics }));
+    const offsets = (timestamp: bigint, isolationLevel: number) =>
+      this.#ask(consumer.listOffsets({ topics, timestamp, isolationLevel }));
+    const ends = await offsets(ListOffsetTimestamps.LATEST, FetchIsolationLevels.READ_UNCOMMITTED);
+    const starts = await offsets(ListOffsetTimestamps.EARLIEST, FetchIsolationLevels.READ_UNCOMMITTED);
+    // Behind a transaction that is still open, readers see nothing, also not what others have committed since.
+    const deadline = performance.now() + STABLE_MS;
+    for (;;) {
+      const stable = await offsets(ListOffsetTimestamps.LATEST, FetchIsolationLevels.READ_COMMITTED);
+      const behind = topics.find((topic) =>
+        (ends.get(topic) ?? []).some((end, partition) => (stable.get(topic)?.[partition] ?? 0n) < end),
+      );
+      if (behind === undefined) break;
+      if (performance.now() > deadline) throw new Error(`a transaction in topic ${behind} does not end`);
+      await new Promise((resolve) => setTimeout(resolve, STABLE_PAUSE_MS));
+    }
+    this.#ranges = new Map(
+      topics.map((topic) => {
+        const { id = '', partitions = [] } = metadata.topics.get(topic) ?? {};
+        return [
+          topic,
+          (ends.get(topic) ?? []).map((end, partition) => ({
+            ...{ topicId: id, partition, end, start: starts.get(topic)?.[partition] ?? 0n },
+            leader: partitions[partition]?.leader ?? -1,
+          })),
+        ];
+      }),
+    );
+  }
+
+  async *#read(range: Range): AsyncGenerator<ReadRecord> {
+    let position = range.start;
+    let silentSince = performance.now();
+    while (position < range.end) {
+      const { records, abortedTransactions } = await this.#fetch(range, position);
+      const batches = records ?? [];
+      if (batches.length === 0 && performance.now() - silentSince > this.#options.timeoutMs)
+        throw new Error(
+          `nothing comes from offset ${position.toString()} of partition ${String(range.partition)}`,
+        );
+      for (const batch of committedOf(batches, abortedTransactions ?? [])) {
+        for (const { offsetDelta, key, value } of batch.records) {
+          const offset = batch.firstOffset + BigInt(offsetDelta);
+          if (offset < position || offset >= range.end) continue;
+          yield { key: key?.toString('utf8') ?? '', value: value?.toString('utf8') ?? null };
+        }
+      }
+      const last = batches.at(-1);
+      if (last === undefined) continue;
+      position = lastOffsetOf(last) + 1n;
+      silentSince = performance.now();
+    }
+  }
+
+  async #fetch(
+    { topicId, partition, leader }: Range,
+    fetchOffset: bigint,
+  ): Promise<Pick<Fetched, 'records' | 'abortedTransactions'>> {
+    const { FetchIsolationLevels } = await import('@platformatic/kafka');
+    const response = await this.#ask(
+      this.#consumer.fetch({
+        node: leader,
+        isolationLevel: FetchIsolationLevels.READ_COMMITTED,
+        minBytes: 1,
+        maxBytes: FETCH_BYTES,
+        maxWaitTime: FETCH_WAIT_MS,
+        topics: [
+          {
+            topicId,
+            partitions: [
+              {
+                partition,
+                fetchOffset,
+                currentLeaderEpoch: -1,
+                lastFetchedEpoch: -1,
+                partitionMaxBytes: FETCH_BYTES,
+              },
+            ],
+          },
+        ],
+      }),
+    );
+    const found = response.responses
+      .filter((topic) => topic.topicId === topicId)
+      .flatMap(({ partitions }) => partitions)
+      .find(({ partitionIndex }) => partitionIndex === partition);
+    return found ?? { records: [], abortedTransactions: [] };
+  }
+}
+
+const IS_TRANSACTIONAL = 0b1_0000;
+const IS_CONTROL = 0b10_0000;
+/** Type of the control record that ends an aborted transaction. */
+const ABORT = 0;
+
+/**
+ * The batches that a consumer with read_committed gets. The library's own filter lets aborted records through where
+ * their marker comes with a later fetch, or where one producer has aborted twice.
+ *
+ * @param aborted the aborted transactions that overlap the batches
+ */
+export function* committedOf(
+  batches: readonly Batch[],
+  aborted: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[],
+): Generator<Batch> {
+  const waiting = aborted.toSorted((left, right) => (left.firstOffset < right.firstOffset ? -1 : 1));
+  const aborting = new Set<bigint>();
+  for (const batch of batches) {
+    while (waiting[0] !== undefined && waiting[0].firstOffset <= lastOffsetOf(batch)) {
+      aborting.add(waiting[0].producerId);
+      waiting.shift();
+    }
+    if ((batch.attributes & IS_CONTROL) !== 0) {
+      // Version and type, 16 bits each.
+      if (batch.records[0]?.key?.readInt16BE(2) === ABORT) aborting.delete(batch.producerId);
+      continue;
+    }
+    if ((batch.attributes & IS_TRANSACTIONAL) !== 0 && aborting.has(batch.producerId)) continue;
+    yield batch;
+  }
+}
+
+function lastOffsetOf({ firstOffset, lastOffsetDelta }: Batch): bigint {
+  return firstOffset + BigInt(lastOffsetDelta);
+}
