@@ -20,14 +20,16 @@ function kafkaTarget(config: Config): Target {
   const { msg, schd } = topicsOf(config);
   return {
     name: `the topics ${msg} and ${schd}`,
+    missing: `the topics ${msg} and ${schd} are not both there`,
     open: async () => {
       const reader = await KafkaReader.open(kafkaOptionsOf(config)).catch(unreadable);
       if (reader === null) return null;
       return {
         partitions: (stream) =>
-          reader
-            .partitions(stream)
-            .map(({ trimmed, records }) => ({ trimmed, records: () => parsed(records()) })),
+          reader.partitions(stream).map((partition) => ({
+            trimmed: partition.trimmed,
+            records: () => parsed(partition.records()),
+          })),
         partitionOf: (stream, key) => reader.partitionOf(stream, key),
         close: () => reader.close(),
       };

@@ -1,6 +1,6 @@
 /** Invariant 6: what the target holds against what we believe to have told it. */
 import { publishedFlight, type Publication } from '../../domain/event.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import {
   eventTotals,
   latestFactsAfter,
@@ -52,7 +52,7 @@ export async function verifyDelivered(
     reader = await target.open();
     if (reader === null) {
       if (messages.sent + states.sent === 0) return finding(6, counted, []);
-      return finding(6, counted, [], `there is no ${target.name.replace(/^the /, '')}`);
+      return finding(6, counted, [], target.missing);
     }
     const told = await readMessages(reader);
     if (told.records === 0 && messages.sent > 0) {
@@ -190,6 +190,6 @@ function agrees(fact: LatestFact, told: readonly ToldState[], publication: Publi
   return (
     fact.state['flid'] === fact.flid &&
     newest.version === fact.version &&
-    newest.hash === stateHash(publishedFlight(fact.state as JsonObject, publication) as unknown as Json)
+    newest.hash === stateHash(publishedFlight(fact.state as JsonObject, publication))
   );
 }

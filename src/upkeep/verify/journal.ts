@@ -9,6 +9,7 @@ import type { Target, TargetRecord } from './target.ts';
 export function journalTarget(directory: string): Target {
   return {
     name: `the journal in ${directory}`,
+    missing: `there is no journal in ${directory}`,
     open: async () => {
       if (!(await exists(join(directory, 'msg.jsonl')))) return null;
       return {

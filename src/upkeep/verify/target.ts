@@ -32,6 +32,8 @@ export interface TargetReader {
 export interface Target {
   /** For people, e.g. `the journal in DIRECTORY`. */
   readonly name: string;
+  /** Said where it is not there. */
+  readonly missing: string;
   /** Takes the ends of both streams; null where there is no target yet. May throw TargetUnreadable. */
   open(): Promise<TargetReader | null>;
 }
