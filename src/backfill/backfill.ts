@@ -2,6 +2,7 @@
  * The backfill station: carries processing marks back to the mailbox (seed §6). What is owed is a fact in
  * proc_state; this writes marks, records what became of each, and gives up only as §6.2 says.
  */
+import { failpoint } from '#failpoint';
 import type { Clock } from '../domain/clock.ts';
 import type { Mailbox, MarkResult } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
@@ -72,9 +73,12 @@ export class Backfill {
     const now = clock.now();
     const marks = await selectDueMarks(database, toTimestamp(now), toTimestamp(now - deadlineMs), batch);
     if (marks.length === 0) return REST;
+    failpoint('backfill.selected');
     const attempted = await this.#attempt(marks);
     const { tried, outage, results } = attempted;
+    failpoint('backfill.marked');
     await this.#record(marks.slice(0, tried), attempted);
+    failpoint('backfill.recorded');
     if (outage !== null) throw outage;
     if (tried < marks.length && results.size === 0) {
       throw new Outage('mailbox', new Error('it answers, but takes no mark in time'));
@@ -156,6 +160,7 @@ export class Backfill {
           await abandonMarks(tx, missing, 'MISSING_ROW', at);
           await abandonMarks(tx, overdue, 'TRANSIENT_DEADLINE', at);
           await postponeMarks(tx, postponed);
+          failpoint('backfill.written');
         },
         { fence },
       );

@@ -1,4 +1,5 @@
 /** KAFKA:msg: every change of every flight, in EVENT_ID order per FLID (seed §8.1). */
+import { failpoint } from '#failpoint';
 import { cloudEventHeaders } from '../domain/event.ts';
 import { eventId, flid } from '../domain/ids.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
@@ -33,8 +34,11 @@ export class Dispatcher {
     const { database, clock, batch } = this.#context;
     const events = await claimMessageEvents(database, toTimestamp(clock.now()), batch);
     if (events.length > 0) {
+      failpoint('delivery.claimed');
       const sent = await this.#sender.send(events.map((event) => this.#outgoing(event)));
+      failpoint('delivery.accepted');
       await this.#record(sent);
+      failpoint('delivery.recorded');
       if (sent.outage !== null) throw sent.outage;
       if (events.length === batch || sent.refused.length > 0) return AGAIN;
     }
@@ -70,6 +74,7 @@ export class Dispatcher {
         const ids = accepted.map((event) => event.eventId);
         await markMessageEventsSent(tx, ids, toTimestamp(now));
         await refuseMessageEvents(tx, charged);
+        failpoint('delivery.written');
       },
       { fence },
     );
@@ -79,6 +84,7 @@ export class Dispatcher {
         metrics.endToEndSeconds.observe(Math.max(0, now - toMillis(enqueuedAt)) / 1000);
     }
     for (const { eventId: id, nextAttemptAt, attempts, reason } of charged) {
+      failpoint('refusal.recorded');
       const dead = nextAttemptAt === null;
       metrics.delivery.inc({ target: TARGET, outcome: dead ? 'dead' : 'refused' });
       const fields = { eventId: id.toString(), attempts, reason };

@@ -1,4 +1,5 @@
 /** KAFKA:schd: the newest state of each flight, intermediate ones may be skipped (seed §8.2). */
+import { failpoint } from '#failpoint';
 import { cloudEventHeaders, scheduleEventValue, type ScheduleEventValue } from '../domain/event.ts';
 import { eventId, flid } from '../domain/ids.ts';
 import { airportTime } from '../runtime/airport-time.ts';
@@ -35,8 +36,11 @@ export class LatestState {
     const { database, clock, flushLimit } = this.#context;
     const states = await claimLatestStates(database, toTimestamp(clock.now()), flushLimit);
     if (states.length > 0) {
+      failpoint('flush.claimed');
       const sent = await this.#sender.send(states.map((state) => this.#outgoing(state)));
+      failpoint('flush.accepted');
       await this.#record(sent);
+      failpoint('flush.recorded');
       if (sent.outage !== null) throw sent.outage;
       // Full of changes, there may be more of them. What waited for its time has time: a flush per interval is the rate
       // at which states are told again on demand, so that they never stand in the way of live traffic.
@@ -89,13 +93,16 @@ export class LatestState {
           [...accepted, ...charged].map(({ eventId: id }) => id),
         );
         await refuseLatestStates(tx, charged);
-        return markLatestStatesSent(tx, accepted, toTimestamp(now));
+        const sent = await markLatestStatesSent(tx, accepted, toTimestamp(now));
+        failpoint('flush.written');
+        return sent;
       },
       { fence },
     );
     metrics.delivery.inc({ target: TARGET, outcome: 'sent' }, marked.size);
     metrics.delivery.inc({ target: TARGET, outcome: 'overtaken' }, accepted.length - marked.size);
     for (const { flid: key, nextAttemptAt, attempts, reason } of charged) {
+      failpoint('refusal.recorded');
       const dead = nextAttemptAt === null;
       metrics.delivery.inc({ target: TARGET, outcome: dead ? 'dead' : 'refused' });
       const fields = { flid: key, attempts, reason };

@@ -3,6 +3,7 @@
  * that a refusal is charged to its own event and to no other (decisions.md, "A system's outage is not a
  * message's failure").
  */
+import { failpoint } from '#failpoint';
 import type { Clock } from '../domain/clock.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import type { SendOutcome, Sink, SinkRecord } from './port.ts';
@@ -47,6 +48,7 @@ export class Sender {
     }
     const [only] = batch;
     if (batch.length === 1 && only !== undefined) {
+      failpoint('refusal.charging');
       return { accepted: [], refused: [{ row: only.row, reason: whole.reason }], outage: null };
     }
     return this.#oneByOne(batch);
@@ -63,6 +65,7 @@ export class Sender {
         if (outcome.outcome === 'accepted') {
           accepted.push(row);
         } else {
+          failpoint('refusal.charging');
           stopped.add(record.key);
           refused.push({ row, reason: outcome.reason });
         }

@@ -3,6 +3,7 @@
  * details"): in the holes released within the mailbox's retention and in a window below W. What neither
  * proc_state nor its archive knows is enqueued with `late = true`; nothing at or below the seed ever is.
  */
+import { failpoint } from '#failpoint';
 import type { Clock } from '../domain/clock.ts';
 import { msgId } from '../domain/ids.ts';
 import type { Mailbox, MailboxRow } from '../mailbox/port.ts';
@@ -76,6 +77,7 @@ export class LateScan {
     this.#scan = null;
     const now = clock.now();
     await database.transaction((tx) => recordScan(tx, now, scan.watermark), { fence: fence() });
+    failpoint('late.recorded');
     this.#dueAt = now + options.intervalMs;
     return restUntil(this.#dueAt);
   }
@@ -130,6 +132,7 @@ export class LateScan {
     const { database, mailbox, clock, fence, options, logger, metrics, onFound } = this.#on;
     const messages = await readMessages(database, mailbox, rows, options);
     const now = clock.now();
+    failpoint('late.texts-read');
     const enqueued = await database.transaction(
       async (tx) => {
         const ids = await enqueueMessages(tx, messages, { now, late: true, shadow: options.shadow });
@@ -139,11 +142,13 @@ export class LateScan {
           holes.map(({ from }) => from),
         );
         await insertHoles(tx, foundInHoles(holes, [...ids].sort(ascending), now));
+        failpoint('late.written');
         return ids;
       },
       { fence: fence() },
     );
     if (enqueued.length === 0) return;
+    failpoint('late.committed');
     metrics.lateArrivals.inc(enqueued.length);
     logger.warn(
       { messages: enqueued.length, ids: enqueued.slice(0, 20) },

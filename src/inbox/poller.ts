@@ -3,6 +3,7 @@
  * rows above W → look-ahead over IDs for holes → re-read of the holes that may be released → texts → one
  * fenced transaction. Whatever fails before it leaves W untouched.
  */
+import { failpoint } from '#failpoint';
 import type { Clock } from '../domain/clock.ts';
 import { MAX_ID, msgId } from '../domain/ids.ts';
 import type { Mailbox, MailboxRow } from '../mailbox/port.ts';
@@ -123,6 +124,7 @@ export class InboxPoller {
     const fits = fitting(findings.plan.taken, options);
     const batch = cut(findings.plan, fits);
     const messages = await readMessages(database, mailbox, batch.taken, options);
+    failpoint('inbox.texts-read');
     await this.#commit(cursor, { ...findings, plan: batch }, messages, readAt);
     const { stoppedBy } = findings.plan;
     if (batch !== findings.plan || (full && stoppedBy.length === 0)) return AGAIN;
@@ -174,6 +176,7 @@ export class InboxPoller {
     const ranges = first.crossed.map(({ from, to }) => ({ from: msgId(from), to: msgId(to) }));
     // One row more than a batch: a fuller answer would be cut after a batch anyway, before what it leaves out.
     const found = await mailbox.rowsIn(ranges, options.claimBatch + 1);
+    failpoint('hole.reread');
     const forced = (crossed: readonly Hole[]) =>
       crossed.filter((hole) => {
         const verdict = judge(hole, now, this.#rules, living);
@@ -213,13 +216,19 @@ export class InboxPoller {
           await deleteHoles(tx, changes.remove);
           await insertHoles(tx, changes.insert);
           await advanceCursor(tx, cursor.watermark, { watermark, holeSince, polledAt: now });
+          failpoint('inbox.written');
           return inserted.length;
         },
         { fence: fence() },
       );
+      failpoint('inbox.committed');
+      if (open.length > 0) {
+        failpoint('hole.waiting');
+      }
       this.#touchedAt = now;
       const released = crossed.reduce((ids, { from, to }) => ids + (to - from + 1n), 0n);
       if (crossed.length > 0) {
+        failpoint('hole.passed');
         logger.warn(
           {
             ids: released,

@@ -2,6 +2,7 @@
  * Where the first start begins (seed §4.3, contract `pipeline.cutover-watermark`): never chosen silently
  * where it matters, and never chosen twice.
  */
+import { failpoint } from '#failpoint';
 import type { Clock } from '../domain/clock.ts';
 import type { IdRange, Mailbox } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
@@ -51,6 +52,7 @@ export async function seedInbox(dependencies: SeedingDependencies): Promise<Seed
   const past: readonly IdRange[] =
     setting === 'max' && bounds !== null ? await mailbox.gapsUpTo(bounds.max) : [];
   const now = clock.now();
+  failpoint('seeding.chosen');
   const seeded = await database.transaction(
     async (tx) => {
       if (!(await seedCursor(tx, watermark, now))) return false;
@@ -69,6 +71,7 @@ export async function seedInbox(dependencies: SeedingDependencies): Promise<Seed
     },
     { fence: fence() },
   );
+  failpoint('seeding.committed');
   if (!seeded) return { kind: 'existing', watermark: (await readCursor(database)).watermark };
   logger.info({ watermark, setting, pastHoles: past.length }, 'inbox seeded');
   return { kind: 'seeded', watermark };

@@ -2,6 +2,7 @@
  * The business transaction (seed §5.3): one lock, one read of what the batch touches, the decisions in order,
  * a few set-based writes, one commit. The same code for one message and for five hundred.
  */
+import { failpoint } from '#failpoint';
 import { decideSteps, flightsNamed, referenceNamed, type DecisionInput } from '../domain/decide/index.ts';
 import { causeOf, messageEventBody } from '../domain/event.ts';
 import type { FlightChange } from '../domain/flight.ts';
@@ -68,6 +69,7 @@ async function writeBatch(
 ): Promise<readonly Finished[]> {
   const { clock, timeZone, dialect } = context;
   await lockPipeline(tx);
+  failpoint('pump.locked');
   const world = await readWorld(context, tx, batch);
   const now = clock.now();
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
@@ -138,16 +140,19 @@ async function writeBatch(
   }
   const at = toTimestamp(now);
   await upsertFlights(tx, world.flightsWritten, world.unarchived);
+  failpoint('pump.flights-written');
   await insertMessageEvents(tx, events, at);
   await upsertLatestStates(tx, world.latestStates, at);
   await insertFlightMessages(tx, touched);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
+  failpoint('pump.events-written');
   const ended = await finishMessages(
     tx,
     finished.map(({ terminal }) => terminal),
     { now, profileHash: dialect.profileHash },
   );
   if (ended !== finished.length) throw new StaleHeads('heads changed while they were processed');
+  failpoint('pump.ended');
   return finished;
 }
 

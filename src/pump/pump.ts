@@ -2,6 +2,7 @@
  * The pump (seed §5): strictly first in, first out. Each tick takes the consecutive heads that are waiting and
  * ends them in one transaction; what does not end is retried at the head and holds the line.
  */
+import { failpoint } from '#failpoint';
 import pg from 'pg';
 import type { DecodedMessage, Header } from '../domain/message.ts';
 import { kindReason } from '../domain/reasons.ts';
@@ -96,6 +97,7 @@ export class Pump {
   /** Ends as many of the heads as end together, or charges the first where it does not end. */
   async #run(heads: readonly Head[]): Promise<'ended' | 'waits'> {
     const ends = this.#context.metrics.processSeconds.startTimer();
+    failpoint('pump.heads-read');
     const candidates = await readCandidates(this.#context, heads);
     const [first] = candidates;
     if (first === undefined) return 'waits';
@@ -106,7 +108,9 @@ export class Pump {
     }
     // The batch ends before the first message that would not end: it waits until it is the head itself.
     const prefix = isUnsupported(first) ? [first] : candidates.filter(isTerminal);
+    failpoint('pump.decoded');
     const bound = await bindBatch(this.#context, prefix);
+    failpoint('pump.bound');
     if (isUnsupported(first)) {
       const own = bound.get(first.head.msgId) ?? null;
       if (own?.duplicate == null) {
@@ -120,6 +124,7 @@ export class Pump {
       candidate.kind === 'codec-error' ? [] : [{ candidate, bound: bound.get(candidate.head.msgId) ?? null }],
     );
     const finished = await commitBatch(this.#context, batch);
+    failpoint('pump.committed');
     ends();
     this.#context.onProgress?.(finished.length);
     await this.#report(finished);
@@ -150,7 +155,9 @@ export class Pump {
     const attempt = head.attempts + 1;
     const nextAttemptAt = nextAttempt(retry, what.errorClass, attempt, clock.now());
     const failure: Failure = { msgId: head.msgId, type, styp, identity, ...what, attempt, nextAttemptAt };
+    failpoint('fail.charging');
     await database.transaction((tx) => failMessage(tx, failure, dialect.profileHash), { fence });
+    failpoint('fail.committed');
     log.warn(
       { msgId: head.msgId, type, styp, attempt, errorClass: what.errorClass, reason: what.reason },
       'attempt failed',
@@ -159,11 +166,13 @@ export class Pump {
 
   async #exhaust(head: Head): Promise<void> {
     const { database, fence, clock, retry, log, metrics } = this.#context;
+    failpoint('exhaust.deciding');
     const ended = await database.transaction(
       (tx) => exhaustMessage(tx, head.msgId, retry.maxAttempts, clock.now()),
       { fence },
     );
     if (ended === null) return;
+    failpoint('exhaust.committed');
     this.#context.onProgress?.(1);
     metrics.messages.inc({ type: ended.type ?? 'NONE', styp: ended.styp ?? 'NONE', outcome: 'DEAD' });
     log.error({ msgId: head.msgId, ...ended, attempts: head.attempts }, 'message dead: attempts exhausted');

@@ -1,4 +1,5 @@
 /** Traces of schedules after their commit (seed §7.1 step 4): a crash may lose one, nothing depends on it. */
+import { failpoint } from '#failpoint';
 import { operationDay } from '../domain/operation-day.ts';
 import type { FlightPatch } from '../domain/message.ts';
 import { messageOf } from '../runtime/outage.ts';
@@ -29,8 +30,11 @@ export async function traceSchedules(context: PumpContext, finished: readonly Fi
       },
     ];
   });
+  if (traces.length === 0) return;
   try {
+    failpoint('trace.due');
     await insertSnapshotTraces(context.database, traces);
+    failpoint('trace.written');
   } catch (error) {
     context.log.warn({ error: messageOf(error), schedules: traces.length }, 'schedule trace not written');
   }

@@ -2,6 +2,7 @@
  * The lease of the one active instance (PRE-5; decisions.md, "One active instance, fenced"): acquired by
  * raising the epoch of an expired row, renewed each second, lost where it cannot be renewed in time.
  */
+import { failpoint } from '#failpoint';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
 import { messageOf } from '../runtime/outage.ts';
@@ -80,6 +81,7 @@ async function takeOver(options: LeaseOptions, epoch: bigint): Promise<HeldLease
     return raiseEpoch(tx, epoch, holder, LEASE_TTL_MS);
   });
   if (raised === null) return null;
+  failpoint('lease.raised');
   const now = await databaseNow(database);
   log.info({ epoch: raised.toString() }, 'active: lease acquired');
   return hold(options, { epoch: raised }, now, startedAt);
@@ -129,6 +131,7 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
     release: async () => {
       stop.abort();
       await renewing;
+      failpoint('lease.releasing');
       await releaseLease(database, fence.epoch, holder).catch(() => undefined);
     },
   };

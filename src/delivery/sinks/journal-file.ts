@@ -2,6 +2,7 @@
  * One append-only file of JSON Lines. What has been committed ends with a newline and is on disk; everything
  * behind it is cut off: a torn tail when the file is opened, a partial write before the next batch.
  */
+import { failpoint } from '#failpoint';
 import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { hasCode } from './errno.ts';
@@ -75,7 +76,9 @@ export class JournalFile {
       const { bytesWritten } = await this.#handle.write(bytes, done, bytes.length - done);
       done += bytesWritten;
     }
+    failpoint('journal.written');
     await this.#handle.datasync();
+    failpoint('journal.synced');
   }
 
   /** Declares appended bytes as part of the file. */

@@ -3,6 +3,7 @@
  * repaired: after any failure the numbering of its batches and the state of its transaction are uncertain, and
  * only a new one begins from what the broker knows.
  */
+import { failpoint } from '#failpoint';
 import type { MessageToProduce, Producer } from '@platformatic/kafka';
 import type { SinkRecord, Stream } from '../port.ts';
 import { clientOptions, hasCode, type KafkaSinkOptions } from './kafka-options.ts';
@@ -102,7 +103,9 @@ export class KafkaClient {
     // One request after the other: in order, and at most one is in flight.
     for (const messages of requestsOf(records, this.#options.topics)) await transaction.send({ messages });
     await unchanged;
+    failpoint('kafka.produced');
     await transaction.commit();
+    failpoint('kafka.committed');
     this.#transaction = null;
   }
 

@@ -3,6 +3,7 @@
  * mailbox, then enqueues it in our own database. Two writes, no common transaction: where the second fails
  * the poller finds the row, and a client that sends again is covered by the business identity.
  */
+import { failpoint } from '#failpoint';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../domain/clock.ts';
 import type { Dialect } from '../../dialect/port.ts';
@@ -37,6 +38,7 @@ export function registerSend(app: FastifyInstance, options: SendOptions): void {
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const read = textOf(options.dialect, bytes, request.headers['content-type'] ?? '');
       if (read.text === null) return reply.code(400).send({ error: read.reason });
+      failpoint('send.received');
       const id = await options.mailbox.insert(read.text).catch((error: unknown) => {
         if (!(error instanceof Outage)) throw error;
         options.log.warn({ error: messageOf(error) }, 'send: the mailbox is not available');
@@ -44,6 +46,7 @@ export function registerSend(app: FastifyInstance, options: SendOptions): void {
       });
       if (id === null)
         return reply.code(503).send({ error: 'the mailbox is not available, nothing was written' });
+      failpoint('send.in-mailbox');
       try {
         await enqueueDirect(options.database, null, { id, text: read.text, now: options.clock.now() });
       } catch (error) {
@@ -53,6 +56,7 @@ export function registerSend(app: FastifyInstance, options: SendOptions): void {
         );
         return reply.code(202).send({ mailboxId: id.toString(), enqueued: false });
       }
+      failpoint('send.enqueued');
       options.onSent();
       return reply.code(201).send({ mailboxId: id.toString(), enqueued: true });
     },
