@@ -1,4 +1,4 @@
-/** A TCP proxy that cuts or silences connections, for faults between us and a server. */
+/** A TCP proxy that delays, cuts or silences connections, for faults between us and a server. */
 import { createServer, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -6,12 +6,52 @@ export interface TcpProxy {
   readonly port: number;
   /** Ends all connections at once, with a reset. */
   cut(): void;
-  /** From now on swallows everything in both directions; connections stay open and new ones are accepted. */
+  /**
+   * A cable pulled out: from now on swallows everything in both directions, the end of a connection included;
+   * connections stay open and new ones are accepted. A connection that was silent once stays so.
+   */
   silence(): void;
   /** From now on new connections are reset at once. */
   refuse(): void;
-  /** Passes everything again (to connections opened from now on). */
+  /** From now on each chunk arrives this much later, in either direction, in order; on open connections as well, ms. */
+  delay(millis: number): void;
+  /**
+   * Half-open connections: on those that are open now, this side is gone and the other is told nothing: its socket
+   * stays open and silent. New connections pass.
+   */
+  halfOpen(gone: 'server' | 'client'): void;
+  /**
+   * Lets a server do something and loses its answer: on the first connection that sends all of `texts`, in this
+   * order, what the server answers from then on is swallowed up to `answer`, and the connection is reset. Resolves then.
+   */
+  loseAnswer(texts: readonly string[], answer: string): Promise<void>;
+  /** Passes everything again, without delay (to connections opened from now on, where others were silenced). */
   heal(): void;
+}
+
+/** Longest text that {@link TcpProxy.loseAnswer} may look for: it is found across chunks. */
+const TEXT_LENGTH = 100;
+
+/** An answer to be lost. */
+interface Loss {
+  readonly texts: readonly string[];
+  readonly answer: string;
+  readonly lost: () => void;
+}
+
+/** How far one connection has come with a loss. */
+interface Search {
+  /** Texts found so far. */
+  readonly found: number;
+  /** What was said since, as far as a text may begin in it. */
+  readonly tail: string;
+}
+
+/** What all connections of a proxy go by. */
+interface Rules {
+  mode: 'pass' | 'silent' | 'refuse';
+  delayMs: number;
+  losses: readonly Loss[];
 }
 
 /** Starts a proxy to a server, on any free port or the given one; stopped when the test ends. */
@@ -19,35 +59,22 @@ export async function startProxy(
   target: { readonly host: string; readonly port: number },
   port = 0,
 ): Promise<TcpProxy> {
-  const sockets = new Set<Socket>();
-  let mode: 'pass' | 'silent' | 'refuse' = 'pass';
-  const server = createServer((inbound) => {
-    sockets.add(inbound);
-    inbound.on('close', () => sockets.delete(inbound));
-    inbound.on('error', () => undefined);
-    if (mode === 'refuse') {
-      inbound.resetAndDestroy();
+  const connections = new Set<Connection>();
+  const rules: Rules = { mode: 'pass', delayMs: 0, losses: [] };
+  const server = createServer((client) => {
+    if (rules.mode === 'refuse') {
+      client.on('error', () => undefined);
+      client.resetAndDestroy();
       return;
     }
-    const outbound = connect(target.port, target.host);
-    sockets.add(outbound);
-    outbound.on('close', () => {
-      sockets.delete(outbound);
-      if (mode !== 'silent') inbound.destroy();
-    });
-    outbound.on('error', () => undefined);
-    inbound.on('close', () => outbound.destroy());
-    inbound.on('data', (chunk) => {
-      if (mode !== 'silent') outbound.write(chunk);
-    });
-    outbound.on('data', (chunk) => {
-      if (mode !== 'silent') inbound.write(chunk);
-    });
+    const connection = new Connection(client, connect(target.port, target.host), rules);
+    connections.add(connection);
+    connection.onOver(() => connections.delete(connection));
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
   const cut = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const connection of connections) connection.cut();
   };
   onTestFinished(async () => {
     cut();
@@ -56,10 +83,120 @@ export async function startProxy(
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     cut,
-    silence: () => void (mode = 'silent'),
-    refuse: () => void (mode = 'refuse'),
-    heal: () => void (mode = 'pass'),
+    silence: () => {
+      rules.mode = 'silent';
+      for (const connection of connections) connection.silence();
+    },
+    refuse: () => void (rules.mode = 'refuse'),
+    delay: (millis) => void (rules.delayMs = millis),
+    halfOpen: (gone) => {
+      for (const connection of connections) connection.lose(gone);
+    },
+    loseAnswer: (texts, answer) =>
+      new Promise((resolve) => {
+        rules.losses = [...rules.losses, { texts, answer, lost: resolve }];
+      }),
+    heal: () => {
+      rules.mode = 'pass';
+      rules.delayMs = 0;
+    },
   };
+}
+
+/** A client's connection and ours to the server. */
+class Connection {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #rules: Rules;
+  readonly #searches = new Map<Loss, Search>();
+  #silent: boolean;
+  #losing: Loss | null = null;
+  #answer = '';
+
+  constructor(client: Socket, server: Socket, rules: Rules) {
+    this.#client = client;
+    this.#server = server;
+    this.#rules = rules;
+    this.#silent = rules.mode === 'silent';
+    this.#forward(client, server, (chunk) => this.#asked(chunk));
+    this.#forward(server, client, (chunk) => this.#answered(chunk));
+  }
+
+  /** Calls back when both sides have ended. */
+  onOver(call: () => void): void {
+    let open = 2;
+    for (const socket of [this.#client, this.#server]) socket.on('close', () => --open === 0 && call());
+  }
+
+  cut(): void {
+    this.#client.resetAndDestroy();
+    this.#server.resetAndDestroy();
+  }
+
+  silence(): void {
+    this.#silent = true;
+  }
+
+  lose(gone: 'server' | 'client'): void {
+    this.#silent = true;
+    (gone === 'server' ? this.#server : this.#client).resetAndDestroy();
+  }
+
+  /** Passes chunks, then the end, each after the delay of its moment and never before what came earlier. */
+  #forward(from: Socket, to: Socket, passes: (chunk: Buffer) => boolean): void {
+    const queue: { readonly chunk: Buffer | null; readonly at: number }[] = [];
+    const flush = () => {
+      for (let next = queue[0]; next !== undefined; next = queue[0]) {
+        const wait = next.at - performance.now();
+        if (wait > 0) {
+          setTimeout(flush, wait);
+          return;
+        }
+        queue.shift();
+        if (this.#silent) continue;
+        if (next.chunk === null) to.destroySoon();
+        else if (passes(next.chunk)) to.write(next.chunk);
+      }
+    };
+    const add = (chunk: Buffer | null) => {
+      const last = queue.at(-1)?.at ?? 0;
+      queue.push({ chunk, at: Math.max(last, performance.now() + this.#rules.delayMs) });
+      if (queue.length === 1) flush();
+    };
+    from.on('data', add);
+    from.on('error', () => undefined);
+    from.on('close', () => add(null));
+  }
+
+  /** Looks for the texts after which an answer is to be lost; what a client says always passes. */
+  #asked(chunk: Buffer): boolean {
+    for (const loss of this.#rules.losses) {
+      let { found, tail } = this.#searches.get(loss) ?? { found: 0, tail: '' };
+      tail += chunk.toString('latin1');
+      for (let text = loss.texts[found]; text !== undefined; text = loss.texts[++found]) {
+        const at = tail.indexOf(text);
+        if (at < 0) break;
+        tail = tail.slice(at + text.length);
+      }
+      this.#searches.set(loss, { found, tail: tail.slice(-TEXT_LENGTH) });
+      if (found < loss.texts.length) continue;
+      this.#rules.losses = this.#rules.losses.filter((other) => other !== loss);
+      this.#losing = loss;
+    }
+    return true;
+  }
+
+  /** Whether what the server says is passed on. */
+  #answered(chunk: Buffer): boolean {
+    if (this.#losing === null) return true;
+    this.#answer += chunk.toString('latin1');
+    if (!this.#answer.includes(this.#losing.answer)) return false;
+    const { lost } = this.#losing;
+    this.#losing = null;
+    this.cut();
+    lost();
+    return false;
+  }
 }
 
 /** The URL with host and port replaced by the proxy's. */
