@@ -1,8 +1,10 @@
 /** A running service with its HTTP server: what `run` and `demo` start and stop. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Resources } from '../service/resources.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Service } from '../service/service.ts';
+import type { AnchoredClock } from '../runtime/clock.ts';
 import { ExpectedFailure } from './shell.ts';
 
 export interface Host {
@@ -14,8 +16,15 @@ export interface Host {
   stop(): Promise<void>;
 }
 
+/** A dependency that has not answered by then counts as down in /readyz, ms. */
+const READY_MS = 5_000;
+
 /** Starts both; HTTP first, so that probes are answered while the database is waited for. */
-export async function startHost(resources: Resources, log: Logger): Promise<Host> {
+export async function startHost(
+  resources: Resources,
+  log: Logger,
+  options: { readonly clock?: AnchoredClock } = {},
+): Promise<Host> {
   const { Service } = await import('../service/service.ts');
   const { startServer } = await import('../http/server.ts');
   const { Access } = await import('../http/access.ts');
@@ -23,7 +32,7 @@ export async function startHost(resources: Resources, log: Logger): Promise<Host
   const access = await Access.load(config.http.tokensFile).catch((error: unknown) => {
     throw new ExpectedFailure(error instanceof Error ? error.message : String(error), 2, { cause: error });
   });
-  const service = new Service(resources, log);
+  const service = new Service(resources, log, options.clock);
   let server: HttpServer;
   try {
     server = await startServer({
@@ -45,8 +54,8 @@ export async function startHost(resources: Resources, log: Logger): Promise<Host
       readiness: async () => {
         const [database, mailbox] = await Promise.all([
           // Over the stations' connections: a crowd of questions must not look like an outage.
-          resources.database.probe(),
-          resources.mailbox.probe(),
+          answers(resources.database.probe()),
+          answers(resources.mailbox.probe()),
         ]);
         const { state, ackAgeSeconds } = service.delivery();
         return {
@@ -73,4 +82,13 @@ export async function startHost(resources: Resources, log: Logger): Promise<Host
       await Promise.allSettled([server.close(), service.stop()]);
     },
   };
+}
+
+async function answers(probe: Promise<boolean>): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([probe, sleep(READY_MS, false, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
 }

@@ -30,5 +30,6 @@ export interface Sink {
   send(records: readonly SinkRecord[]): Promise<SendOutcome>;
   /** Whether the target answers, within the deadline. */
   probe(): Promise<boolean>;
+  /** Lets go of the target; what waits for its answer is given up, as an Outage. */
   close(): Promise<void>;
 }

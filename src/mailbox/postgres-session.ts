@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { Outage } from '../runtime/outage.ts';
 import { DRIVER_TYPES, translateDriverError, withOwnSettings } from '../runtime/postgres.ts';
+import { Sockets, closePool } from '../runtime/sockets.ts';
 import type { MailboxOptions } from './options.ts';
 
 /** Most connections, as promised to the mailbox's owner (decisions.md); an open insert has its own. */
@@ -18,6 +19,7 @@ export type Run = <T>(text: string, values?: readonly unknown[]) => Promise<T[]>
 export class PostgresSession {
   readonly #config: pg.ClientConfig;
   readonly #pool: pg.Pool;
+  readonly #sockets = new Sockets();
 
   constructor(options: MailboxOptions) {
     const { url, schema, timeoutMs } = options;
@@ -28,6 +30,7 @@ export class PostgresSession {
         `-c DateStyle=ISO${schema == null ? '' : ` -c search_path=${escapeOption(pg.escapeIdentifier(schema))}`}`,
       ),
       types: DRIVER_TYPES,
+      stream: this.#sockets.create,
       keepAlive: true,
       connectionTimeoutMillis: timeoutMs,
       statement_timeout: timeoutMs,
@@ -74,8 +77,9 @@ export class PostgresSession {
     return { run: runOn(client), end: () => client.end().catch(() => undefined) };
   }
 
+  /** Ends what is idle, then, where the mailbox does not answer, everything else. */
   async close(): Promise<void> {
-    await this.#pool.end();
+    await closePool(this.#pool, this.#sockets);
   }
 
   async #withClient<T>(work: (run: Run) => Promise<T>): Promise<T> {

@@ -88,7 +88,8 @@ export class Pump {
         // Somebody else ended a head: the next tick reads again.
         if (error instanceof StaleHeads) return { result: 'waits' };
         if (conflicts === 0 && isConflict(error)) continue;
-        if (!(await this.#context.database.probe())) throw new Outage('database', error);
+        // A lock held for long or a stalled disk would hit every message alike (and is no fault of any).
+        if (!(await this.#context.database.commits())) throw new Outage('database', error);
         return { result: 'failed', error };
       }
     }

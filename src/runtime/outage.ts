@@ -74,6 +74,7 @@ export function isOutageSqlState(code: string | undefined): boolean {
     code === '57P02' || // crash_shutdown
     code === '57P03' || // cannot_connect_now
     code === '57P05' || // idle_session_timeout
+    code === '55P03' || // lock_not_available: somebody else holds what everybody here needs
     code === '3D000' || // database does not exist (yet)
     code === '28P01' || // password refused: configuration, nothing to do with any message
     code === '28000'

@@ -31,6 +31,8 @@ export interface LeaseOptions {
   /** PIDs of the sessions that hold locks for the stations, kept in the lease for people to see. */
   readonly backendPids: () => readonly number[];
   readonly log: Log;
+  /** Told why it waits for the lease, at each change. */
+  readonly onWaiting?: (why: 'standby' | 'outage') => void;
 }
 
 /** A lease that is held. */
@@ -49,7 +51,7 @@ export interface HeldLease {
  * A database that cannot be reached is waited for, with one log line per change of state.
  */
 export async function acquireLease(options: LeaseOptions, signal: AbortSignal): Promise<HeldLease | null> {
-  let waiting: string | null = null;
+  let waiting: 'standby' | 'outage' | null = null;
   while (!signal.aborted) {
     try {
       const seen = await selectLease(options.database);
@@ -58,11 +60,13 @@ export async function acquireLease(options: LeaseOptions, signal: AbortSignal): 
       if (waiting !== 'standby') {
         options.log.info({ holder: seen.holder }, 'standby: another instance is active');
         waiting = 'standby';
+        options.onWaiting?.(waiting);
       }
     } catch (error) {
       if (waiting !== 'outage') {
         options.log.warn({ error: messageOf(error) }, 'standby: own database is not available, waiting');
         waiting = 'outage';
+        options.onWaiting?.(waiting);
       }
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);

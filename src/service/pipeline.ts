@@ -2,6 +2,7 @@
  * The stations of the active instance, wired: inbox → pump → delivery, backfill beside. Built anew for each
  * lease, with its fence and a clock anchored to the database, and stopped as a whole.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Backfill } from '../backfill/backfill.ts';
 import { Delivery } from '../delivery/delivery.ts';
 import type { Sink, SinkRecord } from '../delivery/port.ts';
@@ -13,7 +14,7 @@ import { seedInboxOrStop } from '../inbox/seeding.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { AGAIN, restUntil, type Round, type StationName } from '../runtime/station.ts';
-import type { Fence } from '../store/database.ts';
+import type { Database, Fence } from '../store/database.ts';
 import { Pump } from '../pump/pump.ts';
 import { StationLoop } from './loop.ts';
 import { partitionMemory } from './partitions.ts';
@@ -48,6 +49,7 @@ export interface PipelineOptions {
 export class Pipeline {
   readonly loops: readonly StationLoop[];
   readonly #sink: Sink;
+  readonly #database: Database;
   readonly #delivery: Delivery;
   readonly #poller: InboxPoller;
 
@@ -57,6 +59,7 @@ export class Pipeline {
     const { pipeline } = config;
     const common = { database, fence, clock, metrics };
     const mailbox = resources.mailbox;
+    this.#database = database;
     this.#sink = openSink(config, {
       // A transaction that begins with the fence and does nothing: it throws LostLease.
       confirmActive: () => database.transaction(async () => undefined, { fence }),
@@ -201,10 +204,17 @@ export class Pipeline {
     this.#wake('inbox');
   }
 
-  /** Lets each station finish its round, then closes the sink. */
-  async stop(): Promise<void> {
-    await Promise.all(this.loops.map((loop) => loop.stop()));
-    await this.#sink.close();
+  /**
+   * Lets each station finish its round, then closes the sink. Rounds that take longer than `graceMs` wait for
+   * somebody who does not answer: their sends and their sessions in our database are ended.
+   */
+  async stop(graceMs = 60_000): Promise<void> {
+    const over = new AbortController();
+    const stopped = Promise.all(this.loops.map((loop) => loop.stop())).finally(() => over.abort());
+    const inTime = await sleep(graceMs, false, { signal: over.signal }).catch(() => true);
+    const closed = this.#sink.close();
+    if (!inTime) this.#database.dropConnections();
+    await Promise.all([stopped, closed]);
   }
 
   #wake(name: StationName): void {

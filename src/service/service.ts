@@ -2,6 +2,7 @@
  * The service: waits for the lease as a standby, runs the stations as the active one, demotes itself when the
  * lease is lost, and serves HTTP all the time. Everything it starts it stops.
  */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../runtime/logger.ts';
 import { stationLogger } from '../runtime/logger.ts';
@@ -25,8 +26,17 @@ import { VERSION } from './version.ts';
 
 /** A loop without a sign of life this long is stuck, ms: longer than every deadline of a single call. */
 const STUCK_MS = 120_000;
-/** Longest wait for the stations at a stop, ms: SIGTERM must end within 10 s. */
-const STOP_MS = 8_000;
+/** SIGTERM must end within 10 s, whoever does not answer. What a stop may take, one after the other, ms: */
+const STOP = {
+  /** Rounds finish; after that sends and sessions in our database are ended. */
+  graceMs: 4_000,
+  /** Nobody waits any more for rounds that wait for the mailbox, or for a disk. */
+  roundsMs: 5_000,
+  /** Nobody waits any more for our database either. */
+  allMs: 6_500,
+};
+/** Grace of the rounds where the lease is lost, ms: they can write nothing any more. */
+const LOST_GRACE_MS = 1_000;
 
 /** What ends the service by itself: a fault that only an operator can mend. */
 export class ServiceFault extends Error {
@@ -42,7 +52,7 @@ export class ServiceFault extends Error {
 
 export class Service implements LiveView {
   readonly metrics: Metrics = createMetrics();
-  readonly clock = new AnchoredClock(Date.now());
+  readonly clock: AnchoredClock;
   readonly status: StatusReader;
   readonly #resources: Resources;
   readonly #log: Logger;
@@ -53,8 +63,12 @@ export class Service implements LiveView {
   #pauses: ReadonlyMap<string, Pause> = new Map();
   #task: Promise<void> | null = null;
   #fault: Error | null = null;
+  /** Since when our own database is away while no station runs, ms; null where it is not. */
+  #awaySince: number | null = null;
 
-  constructor(resources: Resources, log: Logger) {
+  /** @param clock is anchored to our database whenever the lease is taken */
+  constructor(resources: Resources, log: Logger, clock = new AnchoredClock(Date.now())) {
+    this.clock = clock;
     this.#resources = resources;
     this.#log = log;
     this.status = new StatusReader(resources.config, resources.askedDatabase, resources.mailbox, this);
@@ -84,18 +98,27 @@ export class Service implements LiveView {
   /** Stops: the current transactions are finished, the lease is given back. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    const late = setTimeout(() => {
+      this.#resources.database.dropConnections();
+      void this.#leaseDatabase.close();
+    }, STOP.allMs);
     await this.#task?.catch(() => undefined);
+    clearTimeout(late);
   }
 
   stations(): readonly StationStatus[] {
     return (['inbox', 'pump', 'delivery', 'backfill'] as const).map((name) => {
       const loop = this.#pipeline?.loops.find((candidate) => candidate.name === name);
       const perMinute = this.#rates.perMinute(name);
+      if (loop === undefined && this.#awaySince !== null) {
+        const reason = 'own database is not available';
+        return { name, state: 'outage', by: 'outage', reason, since: iso(this.#awaySince), perMinute };
+      }
       if (loop === undefined) {
         return { name, state: 'stopped', by: null, reason: 'standby', since: null, perMinute };
       }
       const { state } = loop;
-      const since = new Date(state.since).toISOString();
+      const since = iso(state.since);
       switch (state.state) {
         case 'running':
           return { name, state: 'running', by: null, reason: null, since, perMinute };
@@ -165,6 +188,7 @@ export class Service implements LiveView {
           throw new ServiceFault(messageOf(error), 'preparation', { cause: error });
         if (!said) this.#log.warn({ error: error.message }, 'own database is not available, waiting');
         said = true;
+        this.#awaySince ??= this.clock.now();
         await sleep(1_000, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       }
     }
@@ -193,6 +217,9 @@ export class Service implements LiveView {
         holder: instance,
         backendPids: () => database.backendPids,
         log: this.#log,
+        onWaiting: (why) => {
+          this.#awaySince = why === 'outage' ? (this.#awaySince ?? this.clock.now()) : null;
+        },
       },
       this.#stop.signal,
     );
@@ -251,6 +278,7 @@ export class Service implements LiveView {
       },
     });
     this.#pipeline = pipeline;
+    this.#awaySince = null;
     this.metrics.active.set(1);
     this.#stop.signal.addEventListener('abort', onOver, { once: true });
     try {
@@ -260,7 +288,8 @@ export class Service implements LiveView {
       this.#pipeline = null;
       this.metrics.active.set(0);
       this.#stop.signal.removeEventListener('abort', onOver);
-      await Promise.race([pipeline.stop(), sleep(STOP_MS, undefined, { ref: false })]);
+      const stopped = pipeline.stop(this.#stop.signal.aborted ? STOP.graceMs : LOST_GRACE_MS);
+      await Promise.race([stopped, sleep(STOP.roundsMs, undefined, { ref: false })]);
     }
   }
 
@@ -273,15 +302,24 @@ export class Service implements LiveView {
   async #watchPauses(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(1_000, undefined, { signal }).catch(() => undefined);
-      // The stations notice an outage of the database themselves.
-      await this.#readPauses().catch(() => undefined);
+      // The stations notice an outage of the database themselves; an end is not held up by it.
+      await Promise.race([this.#readPauses(signal).catch(() => undefined), aborted(signal)]);
     }
   }
 
-  async #readPauses(): Promise<void> {
+  async #readPauses(signal?: AbortSignal): Promise<void> {
     const rows = await selectPauses(this.#leaseDatabase);
+    if (signal?.aborted === true) return;
     this.#pauses = new Map(
       rows.map(({ station, by, reason, since }) => [station, { by, reason, since: toMillis(since) }]),
     );
   }
+}
+
+function iso(millis: number): string {
+  return new Date(millis).toISOString();
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

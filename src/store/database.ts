@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { LostLease, Outage } from '../runtime/outage.ts';
 import { DRIVER_TYPES, translateDriverError, withOwnSettings } from '../runtime/postgres.ts';
+import { Sockets, closePool } from '../runtime/sockets.ts';
 
 /** A SQL statement with a name, which is also its prepared name and its label in metrics. */
 export interface Statement {
@@ -60,6 +61,7 @@ export interface TransactionOptions {
 export class Database implements Queryable {
   readonly schema: string;
   readonly #pool: pg.Pool;
+  readonly #sockets = new Sockets();
   readonly #pids = new Set<number>();
 
   constructor(options: DatabaseOptions) {
@@ -72,6 +74,7 @@ export class Database implements Queryable {
       ...withOwnSettings(options.url, sessionSettings(options, statementTimeout)),
       max: options.maxConnections ?? 6,
       types: DRIVER_TYPES,
+      stream: this.#sockets.create,
       keepAlive: true,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
       idleTimeoutMillis: 0,
@@ -135,18 +138,38 @@ export class Database implements Queryable {
     });
   }
 
-  /** Whether the database answers at all, within the connect and statement deadlines. */
+  /** Whether the database answers at all, within a deadline of its own after that of connecting. */
   async probe(): Promise<boolean> {
+    return this.#answers('select 1');
+  }
+
+  /**
+   * Whether the database also commits in time: a record in its log, flushed. It tells a statement that is too slow
+   * by itself from a server whose disk does not answer.
+   */
+  async commits(): Promise<boolean> {
+    return this.#answers(`select pg_logical_emit_message(true, 'msgx', '')`);
+  }
+
+  /** Ends all connections at once, with what is underway on them: an Outage for whoever waits. New calls connect anew. */
+  dropConnections(): void {
+    this.#sockets.destroy();
+  }
+
+  /** Ends what is idle, then, where the server does not answer, everything else. */
+  async close(): Promise<void> {
+    await closePool(this.#pool, this.#sockets);
+  }
+
+  /** Runs a statement as a transaction of its own; a session that does not answer to it is not used again. */
+  async #answers(text: string): Promise<boolean> {
     try {
-      await this.query(PROBE);
+      const client = await this.#connect();
+      await this.#on(client, () => control(client, text, PROBE_MS));
       return true;
     } catch {
       return false;
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.end();
   }
 
   async #connect(): Promise<pg.PoolClient> {
@@ -187,11 +210,14 @@ function sessionSettings(
     '-c DateStyle=ISO',
     `-c statement_timeout=${String(statementTimeoutMs)}`,
     `-c idle_in_transaction_session_timeout=${String(idleInTransactionMs ?? 3_000)}`,
+    // Whoever waits for somebody else's lock is told so before a deadline that could be its own fault.
+    `-c lock_timeout=${String(Math.ceil(statementTimeoutMs * 0.8))}`,
     '-c tcp_user_timeout=3000',
   ].join(' ');
 }
 
-const PROBE = statement('probe', 'select 1');
+/** Deadline of a probe, ms. */
+const PROBE_MS = 5_000;
 
 /** Begins; where it throws, a transaction may be open and has to be rolled back. */
 async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
@@ -214,9 +240,12 @@ async function begin(client: pg.PoolClient, options: TransactionOptions): Promis
 }
 
 /** Runs unprepared text without parameters: begin, commit, rollback. */
-async function control(client: pg.PoolClient, text: string): Promise<pg.QueryResult[]> {
+async function control(client: pg.PoolClient, text: string, deadlineMs?: number): Promise<pg.QueryResult[]> {
   try {
-    const results: unknown = await client.query(text);
+    // A deadline of one statement is missing in the driver's types.
+    const query: pg.QueryConfig & { readonly query_timeout?: number } =
+      deadlineMs === undefined ? { text } : { text, query_timeout: deadlineMs };
+    const results: unknown = await client.query(query);
     return (Array.isArray(results) ? results : [results]) as pg.QueryResult[];
   } catch (error) {
     throw translate(error);

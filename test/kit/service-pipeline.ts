@@ -15,6 +15,7 @@ import type { Config } from '../../src/config/schema.ts';
 import type { Dialect } from '../../src/dialect/port.ts';
 import { openMailbox } from '../../src/mailbox/open.ts';
 import type { Mailbox } from '../../src/mailbox/port.ts';
+import type { AnchoredClock } from '../../src/runtime/clock.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { topicsOf } from '../../src/service/sink.ts';
 import { verifyTargetOf } from '../../src/service/verify-target.ts';
@@ -107,6 +108,10 @@ export interface PipelineOptions {
   readonly mariadb?: MariadbServer;
   /** Events go to topics in this broker instead of the journal. */
   readonly kafka?: TestKafka;
+  /** Clock of a service in this process; by default as in production. */
+  readonly clock?: AnchoredClock;
+  /** Told of each line of a service's log in this process. */
+  readonly onLog?: (line: string) => void;
   /** What the service reaches its databases through; the test's own sessions go around. */
   readonly proxies?: { readonly database?: TcpProxy; readonly mailbox?: TcpProxy };
 }
@@ -185,8 +190,12 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
     database,
     async start() {
       const resources = await openResources(config);
-      const log = createLogger({ level: 'silent', format: 'json' });
-      const host = await startHost(resources, log);
+      const { clock, onLog } = options;
+      const log =
+        onLog === undefined
+          ? createLogger({ level: 'silent', format: 'json' })
+          : createLogger({ level: 'info', format: 'json', output: { write: onLog } });
+      const host = await startHost(resources, log, clock === undefined ? {} : { clock });
       const started: Running = {
         host,
         resources,

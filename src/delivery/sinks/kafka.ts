@@ -32,12 +32,15 @@ export class KafkaSink implements Sink {
   readonly #partitions: PartitionMemory;
   #client: KafkaClient | null = null;
   #closed = false;
+  /** Rejected at the close: what is underway is given up. */
+  readonly #closing = Promise.withResolvers<never>();
   /** Ends with the last batch begun: one transaction at a time. */
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(options: KafkaSinkOptions) {
     this.#options = options;
     this.#partitions = options.partitions ?? partitionsInProcess();
+    this.#closing.promise.catch(() => undefined);
   }
 
   async send(records: readonly SinkRecord[]): Promise<SendOutcome> {
@@ -58,6 +61,7 @@ export class KafkaSink implements Sink {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.reject(closed());
     await this.#tail;
     this.#drop();
   }
@@ -66,7 +70,10 @@ export class KafkaSink implements Sink {
     if (this.#closed) throw closed();
     const attempt: Attempt = { over: false };
     try {
-      await within(this.#options.timeoutMs, this.#attempt(records, attempt));
+      await within(
+        this.#options.timeoutMs,
+        Promise.race([this.#attempt(records, attempt), this.#closing.promise]),
+      );
       return { outcome: 'accepted' };
     } catch (error) {
       attempt.over = true;
