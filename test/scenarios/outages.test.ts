@@ -20,8 +20,8 @@ import { expectClean, expectTold } from './checks.ts';
 import { daySteps, playInto } from './simulated.ts';
 
 /** Messages written during one fault. */
-const PORTION = 60;
-const DEADLINES = { mailbox: { timeout: '3s' }, delivery: { timeout: '3s' } };
+const PORTION = 40;
+const DEADLINES = { mailbox: { timeout: '2s' }, delivery: { timeout: '2s' } };
 
 interface Fault {
   readonly name: string;
