@@ -1,6 +1,7 @@
 /** A system's outage is not a message's failure (decisions.md). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
+import { Database } from '../../src/store/database.ts';
 import { ignored, operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
@@ -123,6 +124,50 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
     await db.client.query('commit');
     await ticking;
     expect((await attempts()).map(([state]) => state)).toEqual(['SKIPPED', 'SKIPPED']);
+  });
+
+  describe('a statement that our database does not finish in time', () => {
+    let hasty: Database;
+    beforeAll(() => {
+      hasty = new Database({ url: db.url, schema: 'msgx', statementTimeoutMs: 300 });
+    });
+    afterAll(() => hasty.close());
+
+    it('is an outage where it waits for a lock of somebody else, however often', async () => {
+      await intake(db, [schedule(1, [record('700001')]), ignored(2)]);
+      const pump = createPump(db, { database: hasty });
+      await db.client.query('begin');
+      await db.client.query('lock table flight_schd');
+      try {
+        for (let turn = 0; turn < 6; turn++) await expect(pump.tick()).rejects.toBeInstanceOf(Outage);
+      } finally {
+        await db.client.query('rollback');
+      }
+      expect(await attempts()).toEqual(untouched);
+      await pump.drain();
+      expect((await attempts()).map(([state]) => state)).toEqual(['SUCCEEDED', 'SKIPPED']);
+    });
+
+    it('is an outage where nothing can be committed either, else the fault of its message', async () => {
+      await intake(db, [schedule(1, [record('700001')]), ignored(2)]);
+      await db.client.query(`create function dawdle() returns trigger language plpgsql as $$
+        begin perform pg_sleep(5); return new; end $$`);
+      await db.client.query(`create trigger dawdle before insert on flight_schd execute function dawdle()`);
+      const pump = createPump(db, { database: hasty });
+      const commits = vi.spyOn(hasty, 'commits').mockResolvedValue(false);
+      try {
+        await expect(pump.tick()).rejects.toBeInstanceOf(Outage);
+        expect(await attempts()).toEqual(untouched);
+        commits.mockRestore();
+        await pump.tick();
+        expect(await attempts()).toEqual([
+          ['FAILED', 1],
+          ['PENDING', 0],
+        ]);
+      } finally {
+        await db.client.query('drop trigger dawdle on flight_schd; drop function dawdle');
+      }
+    });
   });
 
   it('repeats a batch once that another transaction was in the way of, without a charge', async () => {

@@ -1,8 +1,9 @@
 /** Connections keep our settings, and a transaction that could not begin leaves nothing behind. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { LostLease } from '../../src/runtime/outage.ts';
+import { LostLease, Outage } from '../../src/runtime/outage.ts';
 import { Database, statement, type DatabaseOptions } from '../../src/store/database.ts';
 import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
+import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
 
 const ONE = statement('test.one', 'select 1 as one');
 const SETTINGS = statement(
@@ -23,14 +24,57 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     for (const created of open.splice(0)) await created.close();
   });
 
+  it('commits: writes to its log and waits for the disk', async () => {
+    const { url, client } = await createTestDatabase();
+    const one = database({ url });
+    const { rows: before } = await client.query<{ at: string }>(
+      'select pg_current_wal_insert_lsn()::text as at',
+    );
+    expect(await one.commits()).toBe(true);
+    const { rows } = await client.query<{ flushed: boolean }>(
+      'select pg_current_wal_flush_lsn() > $1::pg_lsn as flushed',
+      [before[0]?.at],
+    );
+    expect(rows).toEqual([{ flushed: true }]);
+  });
+
+  it('silent: probes end by their own deadline, what is underway when told to, and a close at once', async () => {
+    const { url } = await createTestDatabase();
+    const proxy = await startProxy(targetOf(url));
+    const one = database({ url: through(url, proxy) });
+    expect(await one.probe()).toBe(true);
+    proxy.silence();
+    const started = performance.now();
+    expect(await one.commits()).toBe(false);
+    // Half of the deadline of a statement, and the connection is used no more.
+    expect(performance.now() - started).toBeLessThan(15_000);
+    const underway = one.query(ONE);
+    const ended = expect(underway).rejects.toBeInstanceOf(Outage);
+    one.dropConnections();
+    await ended;
+    proxy.heal();
+    expect(await one.query(ONE)).toEqual([{ one: 1 }]);
+    proxy.silence();
+    const lost = expect(one.query(ONE)).rejects.toBeInstanceOf(Outage);
+    const asked = performance.now();
+    await one.close();
+    expect(performance.now() - asked).toBeLessThan(3_000);
+    await lost;
+    open.splice(0);
+  });
+
   it('gives a connection back whole where the fence could not be read', async () => {
     const { url, client } = await createTestDatabase();
     const one = database({ url, maxConnections: 1, statementTimeoutMs: 200 });
+    const fence = { epoch: 0n };
+    await client.query('alter table lease rename to lease_away');
+    await expect(one.transaction(async () => undefined, { fence })).rejects.toThrow('"lease" does not exist');
+    expect(await one.query(ONE)).toEqual([{ one: 1 }]);
+    await client.query('alter table lease_away rename to lease');
+    // Whoever waits for a lock of somebody else meets an outage: its connection is replaced.
     await client.query('begin');
     await client.query('update lease set epoch = epoch + 1');
-    const fence = { epoch: 0n };
-    await expect(one.transaction(async () => undefined, { fence })).rejects.toThrow('statement timeout');
-    expect(await one.query(ONE)).toEqual([{ one: 1 }]);
+    await expect(one.transaction(async () => undefined, { fence })).rejects.toBeInstanceOf(Outage);
     await client.query('commit');
     await expect(one.transaction(async () => undefined, { fence })).rejects.toBeInstanceOf(LostLease);
     expect(await one.query(ONE)).toEqual([{ one: 1 }]);
