@@ -67,8 +67,12 @@ async function writeBatch(
   batch: readonly Ready[],
 ): Promise<readonly Finished[]> {
   const { clock, timeZone, dialect } = context;
-  await lockPipeline(tx);
-  const world = await readWorld(context, tx, batch);
+  // Sent together: each statement sees what was committed when it began, so the reads see what the lock waited for.
+  const locked = lockPipeline(tx);
+  const read = readWorld(context, tx, batch);
+  read.catch(() => undefined);
+  await locked;
+  const world = await read;
   const now = clock.now();
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
@@ -137,16 +141,22 @@ async function writeBatch(
     await breathe();
   }
   const at = toTimestamp(now);
-  await upsertFlights(tx, world.flightsWritten, world.unarchived);
-  await insertMessageEvents(tx, events, at);
-  await upsertLatestStates(tx, world.latestStates, at);
-  await insertFlightMessages(tx, touched);
-  await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
-  const ended = await finishMessages(
-    tx,
-    finished.map(({ terminal }) => terminal),
-    { now, profileHash: dialect.profileHash },
-  );
+  const writes: Promise<unknown>[] = [];
+  const write = async (sent: Promise<unknown>): Promise<void> => {
+    // Its failure is thrown below.
+    sent.catch(() => undefined);
+    writes.push(sent);
+    await breathe();
+  };
+  await write(upsertFlights(tx, world.flightsWritten, world.unarchived));
+  await write(insertMessageEvents(tx, events, at));
+  await write(upsertLatestStates(tx, world.latestStates, at));
+  await write(insertFlightMessages(tx, touched));
+  await write(upsertReference(tx, world.rowsWritten, world.floorsWritten, now));
+  const terminals = finished.map(({ terminal }) => terminal);
+  const ending = finishMessages(tx, terminals, { now, profileHash: dialect.profileHash });
+  await Promise.all([...writes, ending]);
+  const ended = await ending;
   if (ended !== finished.length) throw new StaleHeads('heads changed while they were processed');
   return finished;
 }
@@ -160,8 +170,11 @@ async function readWorld(context: PumpContext, tx: Queryable, batch: readonly Re
     const need = referenceNamed(candidate.message);
     if (need !== null) needs.push(need);
   }
-  const flights = await selectFlights(tx, [...flids], context.timeZone);
-  return new World(flights, await selectReference(tx, needs));
+  const [flights, reference] = await Promise.all([
+    selectFlights(tx, [...flids], context.timeZone),
+    selectReference(tx, needs),
+  ]);
+  return new World(flights, reference);
 }
 
 /** Runs a decision to its end; pauses where the breather wants to, so that the size of a message does not matter. */

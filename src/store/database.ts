@@ -22,7 +22,11 @@ export type Row = Record<string, unknown>;
 
 /** Anything statements run on: the pool or one transaction. */
 export interface Queryable {
-  /** Runs a statement. Throws Outage where the database is not available, else the driver's DatabaseError. */
+  /**
+   * Runs a statement. Throws Outage where the database is not available, else the driver's DatabaseError. On a
+   * transaction, statements that are not waited for one by one run in the order of the calls, with one round trip
+   * for all; where one fails, those behind it fail too.
+   */
   query<T = Row>(statement: Statement, values?: readonly unknown[]): Promise<T[]>;
 }
 
@@ -71,6 +75,8 @@ export class Database implements Queryable {
     this.#pool = new pg.Pool({
       ...withOwnSettings(options.url, sessionSettings(options, statementTimeout)),
       max: options.maxConnections ?? 6,
+      // Statements go out as they come, not each after the answer to the one before.
+      pipeline: true,
       types: DRIVER_TYPES,
       keepAlive: true,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
@@ -104,20 +110,25 @@ export class Database implements Queryable {
 
   /**
    * Runs work in a transaction. Throws LostLease where the fence's epoch is no longer current, Outage where
-   * the database is not available (the commit may or may not have happened: the rows tell).
+   * the database is not available (the commit may or may not have happened: the rows tell). Selects at its start
+   * share the round trip of the begin and the fence; no result is given, and nothing is written, before these hold.
    */
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const client = await this.#connect();
     return this.#on(client, async () => {
       let result: T;
+      const begun = begin(client, options);
       try {
-        await begin(client, options);
-        result = await work({ query: (statement, values = []) => run(client, statement, values) });
+        result = await work(behind(begun, client));
+        await begun;
       } catch (error) {
+        // The begin is behind us on the connection, whatever became of it.
         if (!(error instanceof Outage)) await control(client, 'rollback');
         throw error;
       }
-      await control(client, 'commit');
+      const [answer] = await control(client, 'commit');
+      if (answer?.command !== 'COMMIT')
+        throw new Error('the commit was answered by a rollback: a statement had failed');
       return result;
     });
   }
@@ -212,6 +223,50 @@ async function begin(client: pg.PoolClient, options: TransactionOptions): Promis
   );
   if (results.at(-1)?.rowCount !== 1) throw new LostLease();
 }
+
+/**
+ * The transaction as its work sees it. Only selects go out before the begin is answered: had it failed, anything
+ * else would be committed at once, and without the fence. What fails because a statement before it has failed
+ * throws that one's error.
+ */
+function behind(begun: Promise<void>, client: pg.PoolClient): Queryable {
+  let open = false;
+  let held = false;
+  let cause: pg.DatabaseError | null = null;
+  begun.then(
+    () => {
+      open = true;
+    },
+    () => undefined,
+  );
+  const send = async <T>(statement: Statement, values: readonly unknown[]): Promise<T[]> => {
+    try {
+      return await run<T>(client, statement, values);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error;
+      if (cause !== null && error.code === IN_FAILED_TRANSACTION) throw cause;
+      cause ??= error;
+      throw error;
+    }
+  };
+  return {
+    query: async <T = Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> => {
+      if (open) return send<T>(statement, values);
+      if (!PLAIN_SELECT.test(statement.text) || held) {
+        held = true;
+        await begun;
+        return send<T>(statement, values);
+      }
+      const rows = send<T>(statement, values);
+      rows.catch(() => undefined);
+      await begun;
+      return rows;
+    },
+  };
+}
+
+const PLAIN_SELECT = /^\s*select\b/i;
+const IN_FAILED_TRANSACTION = '25P02';
 
 /** Runs unprepared text without parameters: begin, commit, rollback. */
 async function control(client: pg.PoolClient, text: string): Promise<pg.QueryResult[]> {

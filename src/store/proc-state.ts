@@ -4,6 +4,7 @@ import type { ErrorClass } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { Outage } from '../runtime/outage.ts';
 import { statement, type Queryable } from './database.ts';
+import type { KeptText } from './raw-message.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 
 /** An unfinished message at the head of the queue. */
@@ -15,6 +16,8 @@ export interface Head {
   readonly nextAttemptAt: number | null;
   /** Length of the kept text, 0 where there is none. */
   readonly bytes: number;
+  /** The text, where it came along; null says nothing. */
+  readonly kept: KeptText | null;
 }
 
 interface HeadRow {
@@ -22,35 +25,56 @@ interface HeadRow {
   readonly state: 'PENDING' | 'FAILED';
   readonly attempts: number;
   readonly nextAttemptAt: string | null;
-  readonly bytes: bigint;
+  readonly bytes: bigint | null;
+  readonly read: boolean;
+  readonly body: Uint8Array | null;
   readonly watermark: bigint;
 }
 
 const SELECT_HEADS = statement(
   'procState.heads',
-  // proc_state_unfinished from its first entry; raw_message by primary key, as a subselect, because a generic plan
-  // does not know the limit and would rather hash the whole table. W comes along in the same snapshot.
-  `select p.msg_id as "msgId", p.state, p.attempts, p.next_attempt_at as "nextAttemptAt",
-     coalesce((select r.bytes from raw_message r where r.msg_id = p.msg_id), 0)::bigint as bytes,
-     (select watermark from inbox_cursor) as watermark
-   from proc_state p
-   where p.state in ('PENDING', 'FAILED') order by p.msg_id limit $1`,
+  // proc_state_unfinished from its first entry; raw_message by primary key, as a lateral subselect, because a generic
+  // plan does not know the limit and would rather hash the whole table. W comes along in the same snapshot. So do the
+  // texts that the batch will most likely have: those within the bytes given, where the first message is new or due.
+  `select h.msg_id as "msgId", h.state, h.attempts, h.next_attempt_at as "nextAttemptAt", h.bytes, h.read,
+     case when h.read then h.body end as body, h.watermark
+   from (
+     select p.*, r.bytes, r.body, c.watermark,
+       r.bytes is not null and p.msg_id <= c.watermark and case row_number() over w
+         when 1 then p.next_attempt_at is null or p.next_attempt_at <= $3::timestamptz
+         else sum(r.bytes) over w <= $2 and first_value(p.state) over w = 'PENDING' end as read
+     from (
+       select msg_id, state, attempts, next_attempt_at from proc_state
+       where state in ('PENDING', 'FAILED') order by msg_id limit $1
+     ) p
+     left join lateral (select bytes, body from raw_message where msg_id = p.msg_id offset 0) r on true
+     cross join inbox_cursor c
+     window w as (order by p.msg_id)
+   ) h
+   order by h.msg_id`,
 );
 
-/** The smallest unfinished messages, ascending, and W as of the same moment. */
+/**
+ * The smallest unfinished messages, ascending, and W as of the same moment.
+ *
+ * @param limits.bytes most bytes of text that come along, the first message's aside
+ * @param limits.now ms; the text of a head whose next attempt lies behind it stays where it is
+ */
 export async function selectHeads(
   db: Queryable,
-  limit: number,
+  limits: { readonly messages: number; readonly bytes: number; readonly now: number },
 ): Promise<{ readonly watermark: bigint; readonly heads: readonly Head[] }> {
-  const rows = await db.query<HeadRow>(SELECT_HEADS, [limit]);
+  const values = [limits.messages, limits.bytes, toTimestamp(limits.now)];
+  const rows = await db.query<HeadRow>(SELECT_HEADS, values);
   return {
     watermark: rows[0]?.watermark ?? 0n,
-    heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes }) => ({
+    heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes, read, body }) => ({
       msgId,
       state,
       attempts,
       nextAttemptAt: toMillisOrNull(nextAttemptAt),
-      bytes: Number(bytes),
+      bytes: Number(bytes ?? 0n),
+      kept: read ? { body, bytes: Number(bytes ?? 0n) } : null,
     })),
   };
 }

@@ -1,6 +1,7 @@
 /** A system's outage is not a message's failure (decisions.md). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
+import { statement, type Queryable } from '../../src/store/database.ts';
 import { ignored, operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
@@ -20,33 +21,34 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
     ['PENDING', 0],
   ];
 
-  /** Ends the pump's sessions when it runs this statement; `times` runs are hit. */
+  /** Ends the pump's sessions when it runs this statement, in a transaction or not; `times` runs are hit. */
   function killAt(statement: string, times: number): () => void {
-    const transaction = db.database.transaction.bind(db.database);
+    const { database } = db;
+    const transaction = database.transaction.bind(database);
+    const query = database.query.bind(database);
     let left = times;
-    db.database.transaction = (work, options) =>
-      transaction(
-        (tx) =>
-          work({
-            query: async (...args) => {
-              if (args[0].name === statement && left > 0) {
-                left -= 1;
-                await db.client.query(
-                  `select pg_terminate_backend(pid) from pg_stat_activity
-                   where datname = current_database() and pid <> pg_backend_pid()`,
-                );
-              }
-              return tx.query(...args);
-            },
-          }),
-        options,
-      );
+    const killing =
+      (run: Queryable['query']): Queryable['query'] =>
+      async (...args) => {
+        if (args[0].name === statement && left > 0) {
+          left -= 1;
+          await db.client.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where datname = current_database() and pid <> pg_backend_pid()`,
+          );
+        }
+        return run(...args);
+      };
+    database.query = killing(query);
+    database.transaction = (work, options) =>
+      transaction((tx) => work({ query: killing((...args) => tx.query(...args)) }), options);
     return () => {
-      db.database.transaction = transaction;
+      database.query = query;
+      database.transaction = transaction;
     };
   }
 
-  it.each(['identity.bind', 'flight.upsert', 'procState.finish'])(
+  it.each(['identity.bind', 'procState.lock', 'flight.upsert', 'procState.finish'])(
     'charges nothing where the sessions end at %s, and goes on afterwards',
     async (statement) => {
       await intake(db, [schedule(1, [record('700001')]), operation(2, '700001', [scalar('terminal', 'T1')])]);
@@ -97,6 +99,27 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
       ['DEAD', 0],
       ['SKIPPED', 0],
     ]);
+  });
+
+  it('binds identities under the fence, without waiting for the disk', async () => {
+    await db.client.query(`
+      create table bound_as (setting text);
+      create function note_setting() returns trigger language plpgsql as $$
+        begin insert into bound_as values (current_setting('synchronous_commit')); return new; end $$;
+      create trigger note_setting before insert on message_identity for each row execute function note_setting()`);
+    try {
+      await intake(db, [ignored(1)]);
+      const { rows } = await db.client.query<{ epoch: string }>('select epoch from lease');
+      await createPump(db, { fence: { epoch: BigInt(rows[0]?.epoch ?? '0') } }).drain();
+      expect((await db.client.query('select setting from bound_as')).rows).toEqual([{ setting: 'off' }]);
+      // It holds for that transaction alone.
+      const after = await db.database.query(statement('test.setting', 'show synchronous_commit'));
+      expect(after).toEqual([{ synchronous_commit: 'on' }]);
+    } finally {
+      await db.client.query(
+        'drop trigger note_setting on message_identity; drop function note_setting; drop table bound_as',
+      );
+    }
   });
 
   it('writes nothing under an epoch that has passed', async () => {
