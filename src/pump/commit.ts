@@ -9,13 +9,13 @@ import { msgId as msgIdOf } from '../domain/ids.ts';
 import type { DecodedMessage } from '../domain/message.ts';
 import type { Decision } from '../domain/outcome.ts';
 import { airportTime } from '../runtime/airport-time.ts';
+import { writeBatch } from '../store/batch.ts';
 import type { Queryable } from '../store/database.ts';
-import { insertFlightMessages, type FlightMessage } from '../store/flight-message.ts';
-import { selectFlights, upsertFlights } from '../store/flight.ts';
-import { insertMessageEvents, type NewMessageEvent } from '../store/msg-event.ts';
-import { finishMessages, keepAlive, lockPipeline, type Terminal } from '../store/proc-state.ts';
+import type { FlightMessage } from '../store/flight-message.ts';
+import { selectFlights, unarchiveFlights } from '../store/flight.ts';
+import type { NewMessageEvent } from '../store/msg-event.ts';
+import { keepAlive, type Terminal } from '../store/proc-state.ts';
 import { selectReference, upsertReference, type ReferenceNeed } from '../store/reference.ts';
-import { upsertLatestStates } from '../store/schd-event.ts';
 import { toTimestamp } from '../store/time.ts';
 import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
@@ -58,21 +58,17 @@ export async function commitBatch(
   batch: readonly Ready[],
 ): Promise<readonly Finished[]> {
   const { database, fence } = context;
-  return database.transaction((tx) => writeBatch(context, tx, batch), { fence });
+  return database.transaction((tx) => endBatch(context, tx, batch), { fence, exclusive: true });
 }
 
-async function writeBatch(
+async function endBatch(
   context: PumpContext,
   tx: Queryable,
   batch: readonly Ready[],
 ): Promise<readonly Finished[]> {
   const { clock, timeZone, dialect } = context;
-  // Sent together: each statement sees what was committed when it began, so the reads see what the lock waited for.
-  const locked = lockPipeline(tx);
-  const read = readWorld(context, tx, batch);
-  read.catch(() => undefined);
-  await locked;
-  const world = await read;
+  // Each statement sees what was committed when it began: what the lock has waited for, too.
+  const world = await readWorld(context, tx, batch);
   const now = clock.now();
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
@@ -141,22 +137,16 @@ async function writeBatch(
     await breathe();
   }
   const at = toTimestamp(now);
-  const writes: Promise<unknown>[] = [];
-  const write = async (sent: Promise<unknown>): Promise<void> => {
-    // Its failure is thrown below.
-    sent.catch(() => undefined);
-    writes.push(sent);
-    await breathe();
+  await unarchiveFlights(tx, world.unarchived);
+  await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
+  const rows = {
+    flights: world.flightsWritten,
+    events,
+    latestStates: world.latestStates,
+    flightMessages: touched,
+    terminals: finished.map(({ terminal }) => terminal),
   };
-  await write(upsertFlights(tx, world.flightsWritten, world.unarchived));
-  await write(insertMessageEvents(tx, events, at));
-  await write(upsertLatestStates(tx, world.latestStates, at));
-  await write(insertFlightMessages(tx, touched));
-  await write(upsertReference(tx, world.rowsWritten, world.floorsWritten, now));
-  const terminals = finished.map(({ terminal }) => terminal);
-  const ending = finishMessages(tx, terminals, { now, profileHash: dialect.profileHash });
-  await Promise.all([...writes, ending]);
-  const ended = await ending;
+  const ended = await writeBatch(tx, rows, { at, profileHash: dialect.profileHash }, breathe);
   if (ended !== finished.length) throw new StaleHeads('heads changed while they were processed');
   return finished;
 }

@@ -17,6 +17,9 @@ export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
+/** Names the parameters of a part of a statement, from 1: `$(1)` may become `$9`. */
+export type Placeholder = (place: number) => string;
+
 /** A row as the driver gives it: int8 as BigInt, timestamptz and date as text, json parsed. */
 export type Row = Record<string, unknown>;
 
@@ -55,6 +58,11 @@ export interface Fence {
 export interface TransactionOptions {
   /** Begin by locking the lease row of this epoch FOR KEY SHARE. */
   readonly fence?: Fence | null;
+  /**
+   * Take the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws Outage
+   * where it cannot be had before the statement's deadline: that is no message's failure.
+   */
+  readonly exclusive?: boolean;
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
   /** Commit without waiting for the disk; the next synchronous commit flushes it too. */
@@ -204,24 +212,26 @@ function sessionSettings(
 
 const PROBE = statement('probe', 'select 1');
 
-/** Begins; where it throws, a transaction may be open and has to be rolled back. */
+/** query_canceled by the statement's deadline, lock_not_available. */
+const WAITED_TOO_LONG = new Set(['57014', '55P03']);
+
+/** Begins; where it throws, a transaction may be open and has to be rolled back. One round trip for all. */
 async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
-  const mode = [
-    'begin isolation level',
-    options.isolation ?? 'read committed',
-    options.readOnly === true ? 'read only' : '',
-  ].join(' ');
-  const asynchronous = options.asynchronous === true ? '; set local synchronous_commit = off' : '';
-  if (options.fence == null) {
-    await control(client, mode + asynchronous);
-    return;
+  const { isolation, readOnly, asynchronous, fence, exclusive } = options;
+  const parts = [
+    `begin isolation level ${isolation ?? 'read committed'} ${readOnly === true ? 'read only' : ''}`,
+    ...(asynchronous === true ? ['set local synchronous_commit = off'] : []),
+    // The epoch is our own BigInt, so it may stand in the text.
+    ...(fence == null ? [] : [`select 1 from lease where epoch = ${fence.epoch.toString()} for key share`]),
+    ...(exclusive === true ? ['select 1 from pipeline_lock for update'] : []),
+  ];
+  try {
+    const results = await control(client, parts.join('; '));
+    if (fence != null && results.at(exclusive === true ? -2 : -1)?.rowCount !== 1) throw new LostLease();
+  } catch (error) {
+    const late = error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '');
+    throw exclusive === true && late ? new Outage('database', error) : error;
   }
-  // One round trip for both: the epoch is our own BigInt, so it may stand in the text.
-  const results = await control(
-    client,
-    `${mode}${asynchronous}; select 1 from lease where epoch = ${options.fence.epoch.toString()} for key share`,
-  );
-  if (results.at(-1)?.rowCount !== 1) throw new LostLease();
 }
 
 /**

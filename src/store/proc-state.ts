@@ -1,9 +1,7 @@
 /** The processing records as the pump works on them (seed §1 PROC_STATE, §5). */
-import pg from 'pg';
 import type { ErrorClass } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { Outage } from '../runtime/outage.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './database.ts';
 import type { KeptText } from './raw-message.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 
@@ -98,36 +96,38 @@ export interface Terminal {
   readonly detail: JsonObject | null;
 }
 
-const FINISH = statement(
-  'procState.finish',
-  // Primary key. terminal_seq ascends in the order given.
+/**
+ * Ends messages that have not ended, in the order given, and returns them: terminal_seq ascends in it; 10 parameters.
+ * Primary key. Part of the statement that writes a batch.
+ */
+export const finishMessages = ($: Placeholder): string =>
   `update proc_state p set
      type = coalesce(u.type, p.type), styp = coalesce(u.styp, p.styp),
      identity_key = coalesce(p.identity_key, u.identity_key),
      state = u.state, error_class = u.error_class,
      last_error = case when u.state = 'DEAD' then u.reason end,
      reason = case when u.state <> 'DEAD' then u.reason end,
-     detail = u.detail::jsonb, profile_hash = $9, next_attempt_at = null,
-     terminal_at = $10::timestamptz, terminal_seq = u.seq,
-     backfill_next_at = ${isOwed('$10')}
+     detail = u.detail::jsonb, profile_hash = ${$(9)}, next_attempt_at = null,
+     terminal_at = ${$(10)}::timestamptz, terminal_seq = u.seq,
+     backfill_next_at = ${isOwed($(10))}
    from (
      select listed.*, nextval('terminal_seq') as seq from (
-       select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       select * from unnest(${$(1)}::bigint[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[],
+           ${$(6)}::text[], ${$(7)}::text[], ${$(8)}::text[])
          with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
        order by place
      ) listed
    ) u
    where p.msg_id = u.msg_id and p.state in ('PENDING', 'FAILED')
-   returning p.msg_id as "msgId"`,
-);
+   returning p.msg_id`;
 
-/** Ends messages in the order given. Returns how many were still unfinished: fewer means somebody else was there. */
-export async function finishMessages(
-  tx: Queryable,
+/** Parameters of {@link finishMessages}; `at` is when they ended. */
+export function terminalValues(
   terminals: readonly Terminal[],
-  facts: { readonly now: number; readonly profileHash: string },
-): Promise<number> {
-  const rows = await tx.query(FINISH, [
+  at: string,
+  profileHash: string,
+): readonly unknown[] {
+  return [
     terminals.map(({ msgId }) => msgId),
     terminals.map(({ type }) => type),
     terminals.map(({ styp }) => styp),
@@ -136,10 +136,9 @@ export async function finishMessages(
     terminals.map(({ errorClass }) => errorClass),
     terminals.map(({ reason }) => reason),
     terminals.map(({ detail }) => (detail === null ? null : JSON.stringify(detail))),
-    facts.profileHash,
-    toTimestamp(facts.now),
-  ]);
-  return rows.length;
+    profileHash,
+    at,
+  ];
 }
 
 /** One failed attempt. */
@@ -219,26 +218,6 @@ const SELECT_DEAD = statement(
 export async function selectDeadAmong(db: Queryable, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   if (ids.length === 0) return new Set();
   return new Set((await db.query<{ msgId: bigint }>(SELECT_DEAD, [ids])).map(({ msgId }) => msgId));
-}
-
-const LOCK = statement('procState.lock', `select 1 from pipeline_lock for update`);
-
-/** query_canceled by the statement's deadline, lock_not_available. */
-const WAITED_TOO_LONG = new Set(['57014', '55P03']);
-
-/**
- * Takes the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws
- * Outage where it cannot be had before the statement's deadline: that is no message's failure.
- */
-export async function lockPipeline(tx: Queryable): Promise<void> {
-  try {
-    await tx.query(LOCK);
-  } catch (error) {
-    if (error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '')) {
-      throw new Outage('database', error);
-    }
-    throw error;
-  }
 }
 
 const KEEP_ALIVE = statement('procState.keepAlive', `select 1`);

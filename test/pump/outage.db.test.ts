@@ -1,12 +1,13 @@
 /** A system's outage is not a message's failure (decisions.md). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
-import { statement, type Queryable } from '../../src/store/database.ts';
+import { statement } from '../../src/store/database.ts';
 import { ignored, operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
 import { readOutcome } from '../kit/rows.ts';
+import { until } from '../kit/until.ts';
 
 describe.skipIf(postgresMissing !== null)('outages', () => {
   let db: TestDatabase;
@@ -21,34 +22,53 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
     ['PENDING', 0],
   ];
 
-  /** Ends the pump's sessions when it runs this statement, in a transaction or not; `times` runs are hit. */
+  const endSessions = async () =>
+    db.client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+
+  /** Ends the pump's sessions when it runs this statement; `times` runs are hit. */
   function killAt(statement: string, times: number): () => void {
-    const { database } = db;
-    const transaction = database.transaction.bind(database);
-    const query = database.query.bind(database);
+    const transaction = db.database.transaction.bind(db.database);
     let left = times;
-    const killing =
-      (run: Queryable['query']): Queryable['query'] =>
-      async (...args) => {
-        if (args[0].name === statement && left > 0) {
-          left -= 1;
-          await db.client.query(
-            `select pg_terminate_backend(pid) from pg_stat_activity
-             where datname = current_database() and pid <> pg_backend_pid()`,
-          );
-        }
-        return run(...args);
-      };
-    database.query = killing(query);
-    database.transaction = (work, options) =>
-      transaction((tx) => work({ query: killing((...args) => tx.query(...args)) }), options);
+    db.database.transaction = (work, options) =>
+      transaction(
+        (tx) =>
+          work({
+            query: async (...args) => {
+              if (args[0].name === statement && left > 0) {
+                left -= 1;
+                await endSessions();
+              }
+              return tx.query(...args);
+            },
+          }),
+        options,
+      );
     return () => {
-      database.query = query;
-      database.transaction = transaction;
+      db.database.transaction = transaction;
     };
   }
 
-  it.each(['identity.bind', 'procState.lock', 'flight.upsert', 'procState.finish'])(
+  it('charges nothing where the session ends that binds identities', async () => {
+    await intake(db, [ignored(1), ignored(2)]);
+    const pump = createPump(db);
+    await db.client.query('begin; lock table message_identity');
+    const tick = expect(pump.tick()).rejects.toBeInstanceOf(Outage);
+    await until('the binding to wait', async () => {
+      const { rows } = await db.client.query('select from pg_locks where not granted');
+      return rows.length > 0 ? true : null;
+    });
+    await endSessions();
+    await tick;
+    await db.client.query('rollback');
+    expect(await attempts()).toEqual(untouched);
+    await pump.drain();
+    expect((await readOutcome(db)).identities).toHaveLength(2);
+  });
+
+  it.each(['flight.select', 'batch.write'])(
     'charges nothing where the sessions end at %s, and goes on afterwards',
     async (statement) => {
       await intake(db, [schedule(1, [record('700001')]), operation(2, '700001', [scalar('terminal', 'T1')])]);
