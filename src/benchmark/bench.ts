@@ -50,7 +50,7 @@ const FLIGHTS = 300;
 const INPUTS: BenchInputs = {
   flights: FLIGHTS,
   messageBytes: Buffer.byteLength(gateChange('900000', 1, 1)),
-  messages: { 'process.b1': 500, 'process.b500': 10_000, 'full.b1': 500, 'full.b500': 10_000 },
+  messages: { 'process.b1': 3000, 'process.b500': 10_000, 'full.b1': 2000, 'full.b500': 10_000 },
   latencySeconds: 20,
   pollIntervalMs: 20,
   backfillIntervalMs: 100,

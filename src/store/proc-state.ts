@@ -98,7 +98,8 @@ export interface Terminal {
 
 /**
  * Ends messages that have not ended, in the order given, and returns them: terminal_seq ascends in it; 10 parameters.
- * Primary key. Part of the statement that writes a batch.
+ * Primary key: `terminal_at is null` says the same as the state, and keeps the planner from reading the whole backlog
+ * by proc_state_unfinished. Part of the statement that writes a batch.
  */
 export const finishMessages = ($: Placeholder): string =>
   `update proc_state p set
@@ -118,7 +119,7 @@ export const finishMessages = ($: Placeholder): string =>
        order by place
      ) listed
    ) u
-   where p.msg_id = u.msg_id and p.state in ('PENDING', 'FAILED')
+   where p.msg_id = u.msg_id and p.msg_id = any (${$(1)}::bigint[]) and p.terminal_at is null
    returning p.msg_id`;
 
 /** Parameters of {@link finishMessages}; `at` is when they ended. */
