@@ -54,8 +54,6 @@ export interface ClaimedMessageEvent {
   readonly attempts: number;
   /** JSON text as it was stored. */
   readonly body: string;
-  /** `updatedAt` of the body. */
-  readonly updatedAt: string;
   /** When the causing message was enqueued; null where there is none or it has been archived. */
   readonly enqueuedAt: string | null;
 }
@@ -66,7 +64,7 @@ const CLAIM = statement(
   // probed once per row. `offset 0` keeps the planner from turning the probe into a join of everything pending,
   // which would read and sort the whole backlog. proc_state by primary key.
   `select e.event_id as "eventId", e.partition_key as flid, e.event_type as "eventType", e.attempts,
-     e.body::text as body, e.body ->> 'updatedAt' as "updatedAt",
+     e.body::text as body,
      (select enqueued_at from proc_state p where p.msg_id = e.msg_id) as "enqueuedAt"
    from (
      select event_id, partition_key, event_type, attempts, msg_id, body from msg_event pending
