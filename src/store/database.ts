@@ -118,8 +118,9 @@ export class Database implements Queryable {
 
   /**
    * Runs work in a transaction. Throws LostLease where the fence's epoch is no longer current, Outage where
-   * the database is not available (the commit may or may not have happened: the rows tell). Selects at its start
-   * share the round trip of the begin and the fence; no result is given, and nothing is written, before these hold.
+   * the database is not available (the commit may or may not have happened: the rows tell). The work begins
+   * when the fence holds. Exclusive work begins at once, so that its first selects share the round trip: it is given no
+   * result, and nothing is written, before fence and lock hold.
    */
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const client = await this.#connect();
@@ -127,6 +128,7 @@ export class Database implements Queryable {
       let result: T;
       const begun = begin(client, options);
       try {
+        if (options.exclusive !== true) await begun;
         result = await work(behind(begun, client));
         await begun;
       } catch (error) {

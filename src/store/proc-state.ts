@@ -99,10 +99,18 @@ export interface Terminal {
 /**
  * Ends messages that have not ended, in the order given, and returns them: terminal_seq ascends in it; 10 parameters.
  * Primary key: `terminal_at is null` says the same as the state, and keeps the planner from reading the whole backlog
- * by proc_state_unfinished. Part of the statement that writes a batch.
+ * by proc_state_unfinished. Numbered apart, so that no join draws a number twice. Part of the statement that writes a batch.
  */
 export const finishMessages = ($: Placeholder): string =>
-  `update proc_state p set
+  `with numbered as materialized (
+     select listed.*, nextval('terminal_seq') as seq from (
+       select * from unnest(${$(1)}::bigint[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[],
+           ${$(6)}::text[], ${$(7)}::text[], ${$(8)}::text[])
+         with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
+       order by place
+     ) listed
+   )
+   update proc_state p set
      type = coalesce(u.type, p.type), styp = coalesce(u.styp, p.styp),
      identity_key = coalesce(p.identity_key, u.identity_key),
      state = u.state, error_class = u.error_class,
@@ -111,14 +119,7 @@ export const finishMessages = ($: Placeholder): string =>
      detail = u.detail::jsonb, profile_hash = ${$(9)}, next_attempt_at = null,
      terminal_at = ${$(10)}::timestamptz, terminal_seq = u.seq,
      backfill_next_at = ${isOwed($(10))}
-   from (
-     select listed.*, nextval('terminal_seq') as seq from (
-       select * from unnest(${$(1)}::bigint[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[],
-           ${$(6)}::text[], ${$(7)}::text[], ${$(8)}::text[])
-         with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
-       order by place
-     ) listed
-   ) u
+   from numbered u
    where p.msg_id = u.msg_id and p.msg_id = any (${$(1)}::bigint[]) and p.terminal_at is null
    returning p.msg_id`;
 

@@ -53,7 +53,7 @@ describe.skipIf(postgresMissing !== null)('database', () => {
         const read = tx.query(ONE).catch(() => answers.push('read refused'));
         await Promise.all([noted, read]);
       },
-      { fence },
+      { fence, exclusive: true },
     );
     const expected = expect(lost).rejects.toBeInstanceOf(LostLease);
     await until('the fence to wait', async () => {
@@ -68,7 +68,7 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     // Held back together, writes and what follows them keep their order.
     const counts = await one.transaction(
       async (tx) => Promise.all([tx.query(COUNT), tx.query(NOTE, [2]), tx.query(COUNT)]),
-      { fence: { epoch: 1n } },
+      { fence: { epoch: 1n }, exclusive: true },
     );
     expect(counts).toEqual([[{ notes: 0 }], [], [{ notes: 1 }]]);
   });
