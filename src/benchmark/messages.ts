@@ -29,6 +29,15 @@ export function gateChange(flid: string, number: number, sequence: number): stri
   );
 }
 
+/** The gate change of this number, on the flights in turn. */
+export function changeOf(names: readonly string[], number: number): string {
+  return gateChange(
+    names[number % names.length] ?? '',
+    Math.floor(number / names.length) + number,
+    number + 2,
+  );
+}
+
 function message(type: string, subtype: string, sequence: number, payload: string): string {
   const meta = `<META><SNDR>AODB</SNDR><SEQN>${sequence}</SEQN><DTTM>20260314060000</DTTM><TYPE>${type}</TYPE><STYP>${subtype}</STYP></META>`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<MSG>${meta}${payload}</MSG>`;

@@ -58,7 +58,7 @@ export class Dispatcher {
           type: event.eventType,
           airport: this.#context.airport,
           flid: flid(event.flid),
-          time: event.updatedAt,
+          time: updatedAtOf(event.body),
         }),
         value: withEventId(event.eventId, event.body),
       },
@@ -92,6 +92,16 @@ export class Dispatcher {
       else log.warn(fields, 'event refused by the target');
     }
   }
+}
+
+/** The first member of this name; quotes inside values are escaped, so that no value looks like one. */
+const UPDATED_AT = /"updatedAt" ?: ?"([^"]*)"/;
+
+/** Reads it out of the text: parsing whole bodies, here or in the database, costs more than all else of a claim. */
+function updatedAtOf(body: string): string {
+  const updatedAt = UPDATED_AT.exec(body)?.[1];
+  if (updatedAt === undefined) throw new Error('an event without updatedAt');
+  return updatedAt;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { DecodeOutcome, DecodedMessage, Fault, Header } from '../domain/mes
 import type { JsonObject } from '../domain/json.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
 import type { Head } from '../store/proc-state.ts';
-import { insertTexts, packLength, packText, selectTexts } from '../store/raw-message.ts';
+import { insertTexts, packLength, packText, selectTexts, textOf } from '../store/raw-message.ts';
 import { breather } from './breather.ts';
 import type { PumpContext } from './context.ts';
 
@@ -36,15 +36,17 @@ export async function readCandidates(
   context: PumpContext,
   heads: readonly Head[],
 ): Promise<readonly Candidate[]> {
-  const ids = heads.map(({ msgId }) => msgId);
-  const texts = await selectTexts(context.database, ids);
-  const missing = ids.filter((id) => !texts.has(id));
+  const apart = heads.flatMap(({ msgId, kept }) => (kept === null ? [msgId] : []));
+  const texts = await selectTexts(context.database, apart);
+  const missing = apart.filter((id) => !texts.has(id));
   const second =
-    missing.length === 0 ? new Map<bigint, string | null>() : await lookAgain(context, missing, ids[0]);
+    missing.length === 0
+      ? new Map<bigint, string | null>()
+      : await lookAgain(context, missing, heads[0]?.msgId);
   const candidates: Candidate[] = [];
   const breathe = breather();
   for (const head of heads) {
-    const kept = texts.get(head.msgId);
+    const kept = head.kept === null ? texts.get(head.msgId) : { text: await textOf(head.kept) };
     if (kept === undefined && second === null) break;
     const candidate =
       kept === undefined

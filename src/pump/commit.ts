@@ -10,13 +10,13 @@ import { msgId as msgIdOf } from '../domain/ids.ts';
 import type { DecodedMessage } from '../domain/message.ts';
 import type { Decision } from '../domain/outcome.ts';
 import { airportTime } from '../runtime/airport-time.ts';
+import { writeBatch } from '../store/batch.ts';
 import type { Queryable } from '../store/database.ts';
-import { insertFlightMessages, type FlightMessage } from '../store/flight-message.ts';
-import { selectFlights, upsertFlights } from '../store/flight.ts';
-import { insertMessageEvents, type NewMessageEvent } from '../store/msg-event.ts';
-import { finishMessages, keepAlive, lockPipeline, type Terminal } from '../store/proc-state.ts';
+import type { FlightMessage } from '../store/flight-message.ts';
+import { selectFlights, unarchiveFlights } from '../store/flight.ts';
+import type { NewMessageEvent } from '../store/msg-event.ts';
+import { keepAlive, type Terminal } from '../store/proc-state.ts';
 import { selectReference, upsertReference, type ReferenceNeed } from '../store/reference.ts';
-import { upsertLatestStates } from '../store/schd-event.ts';
 import { toTimestamp } from '../store/time.ts';
 import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
@@ -59,18 +59,18 @@ export async function commitBatch(
   batch: readonly Ready[],
 ): Promise<readonly Finished[]> {
   const { database, fence } = context;
-  return database.transaction((tx) => writeBatch(context, tx, batch), { fence });
+  return database.transaction((tx) => endBatch(context, tx, batch), { fence, exclusive: true });
 }
 
-async function writeBatch(
+async function endBatch(
   context: PumpContext,
   tx: Queryable,
   batch: readonly Ready[],
 ): Promise<readonly Finished[]> {
   const { clock, timeZone, dialect } = context;
-  await lockPipeline(tx);
-  failpoint('pump.locked');
+  // Each statement sees what was committed when it began: what the lock has waited for, too.
   const world = await readWorld(context, tx, batch);
+  failpoint('pump.locked');
   const now = clock.now();
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
@@ -139,18 +139,17 @@ async function writeBatch(
     await breathe();
   }
   const at = toTimestamp(now);
-  await upsertFlights(tx, world.flightsWritten, world.unarchived);
-  failpoint('pump.flights-written');
-  await insertMessageEvents(tx, events, at);
-  await upsertLatestStates(tx, world.latestStates, at);
-  await insertFlightMessages(tx, touched);
+  failpoint('pump.decided');
+  await unarchiveFlights(tx, world.unarchived);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
-  failpoint('pump.events-written');
-  const ended = await finishMessages(
-    tx,
-    finished.map(({ terminal }) => terminal),
-    { now, profileHash: dialect.profileHash },
-  );
+  const rows = {
+    flights: world.flightsWritten,
+    events,
+    latestStates: world.latestStates,
+    flightMessages: touched,
+    terminals: finished.map(({ terminal }) => terminal),
+  };
+  const ended = await writeBatch(tx, rows, { at, profileHash: dialect.profileHash }, breathe);
   if (ended !== finished.length) throw new StaleHeads('heads changed while they were processed');
   failpoint('pump.ended');
   return finished;
@@ -165,8 +164,11 @@ async function readWorld(context: PumpContext, tx: Queryable, batch: readonly Re
     const need = referenceNamed(candidate.message);
     if (need !== null) needs.push(need);
   }
-  const flights = await selectFlights(tx, [...flids], context.timeZone);
-  return new World(flights, await selectReference(tx, needs));
+  const [flights, reference] = await Promise.all([
+    selectFlights(tx, [...flids], context.timeZone),
+    selectReference(tx, needs),
+  ]);
+  return new World(flights, reference);
 }
 
 /** Runs a decision to its end; pauses where the breather wants to, so that the size of a message does not matter. */

@@ -1,6 +1,6 @@
 /**
- * Binds identities and tells duplicates (seed §2, §5.2 step 3; decisions.md, "Identities"): one statement for a
- * whole batch, committed asynchronously on a connection of its own; the business commit that follows flushes it.
+ * Binds identities and tells duplicates (seed §2, §5.2 step 3; decisions.md, "Identities"): one fenced
+ * statement for a whole batch, committed asynchronously by itself; the business commit that follows flushes it.
  */
 import { identityOf } from '../domain/identity.ts';
 import type { DecodedMessage } from '../domain/message.ts';
@@ -53,10 +53,7 @@ export async function bindBatch(
   );
   if (claims.length === 0) return new Map();
   const { database, fence } = context;
-  const owners = await database.transaction((tx) => bindIdentities(tx, claims), {
-    fence,
-    asynchronous: true,
-  });
+  const owners = await bindIdentities(database, claims, fence);
   const times = await originalTimes(context, claims, owners);
   return new Map(claims.map((claim) => [claim.msgId, boundOf(claim, owners.get(claim.msgId), times)]));
 }

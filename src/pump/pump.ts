@@ -37,10 +37,10 @@ export class Pump {
   /** One batch. Throws Outage (nothing charged) and LostLease. */
   async tick(): Promise<Round> {
     const { database, clock, commitBatch: limit, retry, batchBytes } = this.#context;
-    const { heads, watermark } = await selectHeads(database, limit);
+    const now = clock.now();
+    const { heads, watermark } = await selectHeads(database, { messages: limit, bytes: batchBytes, now });
     const head = heads[0];
     if (head === undefined) return REST;
-    const now = clock.now();
     const rule = ruleOf(head, watermark, retry.maxAttempts, now);
     switch (rule.rule) {
       case 'above-watermark':

@@ -2,7 +2,7 @@
  * Rows per statement. One statement would do for any number, but its parameters are put into text in one go, and
  * meanwhile nothing else runs in this process: not even the renewal of the lease.
  */
-const CHUNK_ROWS = 2_000;
+export const CHUNK_ROWS = 2_000;
 
 /** Cuts rows into parts for one statement each, in order; one part where they are few, none where there are none. */
 export function* chunksOf<T>(rows: readonly T[], size = CHUNK_ROWS): Generator<readonly T[]> {

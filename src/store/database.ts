@@ -18,12 +18,19 @@ export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
+/** Names the parameters of a part of a statement, from 1: `$(1)` may become `$9`. */
+export type Placeholder = (place: number) => string;
+
 /** A row as the driver gives it: int8 as BigInt, timestamptz and date as text, json parsed. */
 export type Row = Record<string, unknown>;
 
 /** Anything statements run on: the pool or one transaction. */
 export interface Queryable {
-  /** Runs a statement. Throws Outage where the database is not available, else the driver's DatabaseError. */
+  /**
+   * Runs a statement. Throws Outage where the database is not available, else the driver's DatabaseError. On a
+   * transaction, statements that are not waited for one by one run in the order of the calls, with one round trip
+   * for all; where one fails, those behind it fail too.
+   */
   query<T = Row>(statement: Statement, values?: readonly unknown[]): Promise<T[]>;
 }
 
@@ -52,6 +59,11 @@ export interface Fence {
 export interface TransactionOptions {
   /** Begin by locking the lease row of this epoch FOR KEY SHARE. */
   readonly fence?: Fence | null;
+  /**
+   * Take the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws Outage
+   * where it cannot be had before the statement's deadline: that is no message's failure.
+   */
+  readonly exclusive?: boolean;
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
   /** Commit without waiting for the disk; the next synchronous commit flushes it too. */
@@ -73,6 +85,8 @@ export class Database implements Queryable {
     this.#pool = new pg.Pool({
       ...withOwnSettings(options.url, sessionSettings(options, statementTimeout)),
       max: options.maxConnections ?? 6,
+      // Statements go out as they come, not each after the answer to the one before.
+      pipeline: true,
       types: DRIVER_TYPES,
       stream: this.#sockets.create,
       keepAlive: true,
@@ -107,20 +121,27 @@ export class Database implements Queryable {
 
   /**
    * Runs work in a transaction. Throws LostLease where the fence's epoch is no longer current, Outage where
-   * the database is not available (the commit may or may not have happened: the rows tell).
+   * the database is not available (the commit may or may not have happened: the rows tell). The work begins
+   * when the fence holds. Exclusive work begins at once, so that its first selects share the round trip: it is given no
+   * result, and nothing is written, before fence and lock hold.
    */
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const client = await this.#connect();
     return this.#on(client, async () => {
       let result: T;
+      const begun = begin(client, options);
       try {
-        await begin(client, options);
-        result = await work({ query: (statement, values = []) => run(client, statement, values) });
+        if (options.exclusive !== true) await begun;
+        result = await work(behind(begun, client));
+        await begun;
       } catch (error) {
+        // The begin is behind us on the connection, whatever became of it.
         if (!(error instanceof Outage)) await control(client, 'rollback');
         throw error;
       }
-      await control(client, 'commit');
+      const [answer] = await control(client, 'commit');
+      if (answer?.command !== 'COMMIT')
+        throw new Error('the commit was answered by a rollback: a statement had failed');
       return result;
     });
   }
@@ -219,25 +240,71 @@ function sessionSettings(
 /** Deadline of a probe, ms. */
 const PROBE_MS = 5_000;
 
-/** Begins; where it throws, a transaction may be open and has to be rolled back. */
+/** query_canceled by the statement's deadline, lock_not_available. */
+const WAITED_TOO_LONG = new Set(['57014', '55P03']);
+
+/** Begins; where it throws, a transaction may be open and has to be rolled back. One round trip for all. */
 async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
-  const mode = [
-    'begin isolation level',
-    options.isolation ?? 'read committed',
-    options.readOnly === true ? 'read only' : '',
-  ].join(' ');
-  const asynchronous = options.asynchronous === true ? '; set local synchronous_commit = off' : '';
-  if (options.fence == null) {
-    await control(client, mode + asynchronous);
-    return;
+  const { isolation, readOnly, asynchronous, fence, exclusive } = options;
+  const parts = [
+    `begin isolation level ${isolation ?? 'read committed'} ${readOnly === true ? 'read only' : ''}`,
+    ...(asynchronous === true ? ['set local synchronous_commit = off'] : []),
+    // The epoch is our own BigInt, so it may stand in the text.
+    ...(fence == null ? [] : [`select 1 from lease where epoch = ${fence.epoch.toString()} for key share`]),
+    ...(exclusive === true ? ['select 1 from pipeline_lock for update'] : []),
+  ];
+  try {
+    const results = await control(client, parts.join('; '));
+    if (fence != null && results.at(exclusive === true ? -2 : -1)?.rowCount !== 1) throw new LostLease();
+  } catch (error) {
+    const late = error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '');
+    throw exclusive === true && late ? new Outage('database', error) : error;
   }
-  // One round trip for both: the epoch is our own BigInt, so it may stand in the text.
-  const results = await control(
-    client,
-    `${mode}${asynchronous}; select 1 from lease where epoch = ${options.fence.epoch.toString()} for key share`,
-  );
-  if (results.at(-1)?.rowCount !== 1) throw new LostLease();
 }
+
+/**
+ * The transaction as its work sees it. Only selects go out before the begin is answered: had it failed, anything
+ * else would be committed at once, and without the fence. What fails because a statement before it has failed
+ * throws that one's error.
+ */
+function behind(begun: Promise<void>, client: pg.PoolClient): Queryable {
+  let open = false;
+  let held = false;
+  let cause: pg.DatabaseError | null = null;
+  begun.then(
+    () => {
+      open = true;
+    },
+    () => undefined,
+  );
+  const send = async <T>(statement: Statement, values: readonly unknown[]): Promise<T[]> => {
+    try {
+      return await run<T>(client, statement, values);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error;
+      if (cause !== null && error.code === IN_FAILED_TRANSACTION) throw cause;
+      cause ??= error;
+      throw error;
+    }
+  };
+  return {
+    query: async <T = Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> => {
+      if (open) return send<T>(statement, values);
+      if (!PLAIN_SELECT.test(statement.text) || held) {
+        held = true;
+        await begun;
+        return send<T>(statement, values);
+      }
+      const rows = send<T>(statement, values);
+      rows.catch(() => undefined);
+      await begun;
+      return rows;
+    },
+  };
+}
+
+const PLAIN_SELECT = /^\s*select\b/i;
+const IN_FAILED_TRANSACTION = '25P02';
 
 /** Runs unprepared text without parameters: begin, commit, rollback. */
 async function control(client: pg.PoolClient, text: string, deadlineMs?: number): Promise<pg.QueryResult[]> {

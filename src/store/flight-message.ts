@@ -1,6 +1,5 @@
 /** Which message touched which flight, and how: the history and the ground of the audit (invariant 7). */
-import { chunksOf } from './chunks.ts';
-import { statement, type Queryable } from './database.ts';
+import type { Placeholder } from './database.ts';
 
 export interface FlightMessage {
   readonly flid: string;
@@ -11,24 +10,21 @@ export interface FlightMessage {
   readonly superseded: readonly string[];
 }
 
-const INSERT = statement(
-  'flightMessage.insert',
+/** Inserts the rows of a batch; 5 parameters. Part of the statement that writes it. */
+export const insertFlightMessages = ($: Placeholder): string =>
   `insert into flight_message (flid, msg_id, state_version, changed, superseded)
    select flid, msg_id, state_version,
      array(select jsonb_array_elements_text(changed::jsonb)), array(select jsonb_array_elements_text(superseded::jsonb))
-   from unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::text[])
-     as m (flid, msg_id, state_version, changed, superseded)`,
-);
+   from unnest(${$(1)}::text[], ${$(2)}::bigint[], ${$(3)}::integer[], ${$(4)}::text[], ${$(5)}::text[])
+     as m (flid, msg_id, state_version, changed, superseded)`;
 
-/** Inserts the rows of a batch. */
-export async function insertFlightMessages(tx: Queryable, rows: readonly FlightMessage[]): Promise<void> {
-  for (const part of chunksOf(rows)) {
-    await tx.query(INSERT, [
-      part.map(({ flid }) => flid),
-      part.map(({ msgId }) => msgId),
-      part.map(({ stateVersion }) => stateVersion),
-      part.map(({ changed }) => JSON.stringify(changed)),
-      part.map(({ superseded }) => JSON.stringify(superseded)),
-    ]);
-  }
+/** Parameters of {@link insertFlightMessages}. */
+export function flightMessageValues(rows: readonly FlightMessage[]): readonly unknown[] {
+  return [
+    rows.map(({ flid }) => flid),
+    rows.map(({ msgId }) => msgId),
+    rows.map(({ stateVersion }) => stateVersion),
+    rows.map(({ changed }) => JSON.stringify(changed)),
+    rows.map(({ superseded }) => JSON.stringify(superseded)),
+  ];
 }

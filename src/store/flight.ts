@@ -3,7 +3,7 @@ import type { FlightRecord, FlightState, Stamps } from '../domain/flight.ts';
 import { flid as flidOf, msgId as msgIdOf } from '../domain/ids.ts';
 import { airportTime } from '../runtime/airport-time.ts';
 import { chunksOf } from './chunks.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './database.ts';
 import { toMillis } from './time.ts';
 
 interface FlightRow {
@@ -69,16 +69,32 @@ function readFlight(row: FlightRow, timeZone: string): ReadFlight {
   };
 }
 
-const UPSERT = statement(
-  'flight.upsert',
-  // Primary key. The operation day is written once, at the insert.
+/**
+ * Writes flights, each once; 8 parameters. Primary key. The operation day is written once, at the insert.
+ * Part of the statement that writes a batch.
+ */
+export const upsertFlights = ($: Placeholder): string =>
   `insert into flight_schd (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
    select flid, version, operation_day, deleted, state::jsonb, stamps::jsonb, last_msg_id, updated_at
-   from unnest($1::text[], $2::integer[], $3::date[], $4::boolean[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
+   from unnest(${$(1)}::text[], ${$(2)}::integer[], ${$(3)}::date[], ${$(4)}::boolean[], ${$(5)}::text[], ${$(6)}::text[],
+       ${$(7)}::bigint[], ${$(8)}::timestamptz[])
      as f (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
    on conflict (flid) do update set version = excluded.version, deleted = excluded.deleted, state = excluded.state,
-     stamps = excluded.stamps, last_msg_id = excluded.last_msg_id, updated_at = excluded.updated_at`,
-);
+     stamps = excluded.stamps, last_msg_id = excluded.last_msg_id, updated_at = excluded.updated_at`;
+
+/** Parameters of {@link upsertFlights}. */
+export function flightValues(records: readonly FlightRecord[]): readonly unknown[] {
+  return [
+    records.map(({ flid }) => flid),
+    records.map(({ version }) => version),
+    records.map(({ operationDay }) => operationDay),
+    records.map(({ deleted }) => deleted),
+    records.map(({ state }) => JSON.stringify(state)),
+    records.map(({ stamps }) => JSON.stringify(stamps)),
+    records.map(({ lastMsgId }) => lastMsgId),
+    records.map(({ updatedAt }) => updatedAt),
+  ];
+}
 
 const UNARCHIVE = statement(
   'flight.unarchive',
@@ -86,23 +102,7 @@ const UNARCHIVE = statement(
   `delete from flight_schd_hst where flid = any ($1::text[])`,
 );
 
-/** Writes flights, each once, and takes those out of the archive that were in it. */
-export async function upsertFlights(
-  tx: Queryable,
-  records: readonly FlightRecord[],
-  archived: readonly string[],
-): Promise<void> {
-  for (const part of chunksOf(records)) {
-    await tx.query(UPSERT, [
-      part.map(({ flid }) => flid),
-      part.map(({ version }) => version),
-      part.map(({ operationDay }) => operationDay),
-      part.map(({ deleted }) => deleted),
-      part.map(({ state }) => JSON.stringify(state)),
-      part.map(({ stamps }) => JSON.stringify(stamps)),
-      part.map(({ lastMsgId }) => lastMsgId),
-      part.map(({ updatedAt }) => updatedAt),
-    ]);
-  }
-  if (archived.length > 0) await tx.query(UNARCHIVE, [archived]);
+/** Takes flights out of the archive that are named again. */
+export async function unarchiveFlights(tx: Queryable, flids: readonly string[]): Promise<void> {
+  if (flids.length > 0) await tx.query(UNARCHIVE, [flids]);
 }

@@ -1,5 +1,6 @@
 /** Business identities (seed §2; decisions.md, "Identities"). Never archived: one look decides. */
-import { statement, type Queryable } from './database.ts';
+import { LostLease } from '../runtime/outage.ts';
+import { statement, type Fence, type Queryable } from './database.ts';
 
 /** A message's claim to its identity. */
 export interface IdentityClaim {
@@ -19,13 +20,22 @@ export interface IdentityOwner {
 const BIND = statement(
   'identity.bind',
   // Both unique indexes of message_identity: a message keeps the identity it once had, also where a corrected
-  // profile now reads another. Smallest MSG_ID first: of two claims in one batch the earlier message wins.
-  `insert into message_identity (identity_key, msg_id, content_hash)
-   select identity_key, msg_id, decode(content_hash, 'hex')
-   from unnest($1::text[], $2::bigint[], $3::text[]) as claims (identity_key, msg_id, content_hash)
-   order by msg_id
-   on conflict do nothing
-   returning msg_id as "msgId"`,
+  // profile now reads another. Smallest MSG_ID first: of two claims in one batch the earlier message wins. It is a
+  // transaction of its own in one round trip: the fence and the asynchronous commit are parts of the statement, and
+  // without the fence's row there is no row to insert.
+  `with fence as (
+     select from lease where epoch = $4 for key share
+   ), mode as (
+     select set_config('synchronous_commit', 'off', true) where $4::bigint is null or exists (select from fence)
+   ), bound as (
+     insert into message_identity (identity_key, msg_id, content_hash)
+     select identity_key, msg_id, decode(content_hash, 'hex')
+     from mode, unnest($1::text[], $2::bigint[], $3::text[]) as claims (identity_key, msg_id, content_hash)
+     order by msg_id
+     on conflict do nothing
+     returning msg_id
+   )
+   select exists (select from mode) as held, array(select msg_id from bound) as bound`,
 );
 
 const OWNERS = statement(
@@ -40,22 +50,26 @@ const OWNERS = statement(
 /**
  * Binds what is free and gives, by claimant, the binding that decides each of the other claims: the claimant's
  * own where it had bound before ("mine already": a retry is never its own duplicate), possibly under the identity
- * it had then, else that of the message it duplicates. Belongs in a transaction of its own, before the business one.
+ * it had then, else that of the message it duplicates. Runs outside a transaction, before the business one: it is
+ * committed when it returns, but not waited for on the disk; the next synchronous commit flushes it. Throws LostLease.
  */
 export async function bindIdentities(
-  tx: Queryable,
+  db: Queryable,
   claims: readonly IdentityClaim[],
+  fence: Fence | null,
 ): Promise<ReadonlyMap<bigint, IdentityOwner>> {
   if (claims.length === 0) return new Map();
-  const bound = await tx.query<{ msgId: bigint }>(BIND, [
+  const [done] = await db.query<{ held: boolean; bound: readonly bigint[] }>(BIND, [
     claims.map(({ identity }) => identity),
     claims.map(({ msgId }) => msgId),
     claims.map(({ contentHash }) => contentHash),
+    fence === null ? null : fence.epoch,
   ]);
-  if (bound.length === claims.length) return new Map();
-  const free = new Set(bound.map(({ msgId }) => msgId));
+  if (done?.held !== true) throw new LostLease();
+  if (done.bound.length === claims.length) return new Map();
+  const free = new Set(done.bound);
   const taken = claims.filter(({ msgId }) => !free.has(msgId));
-  const owners = await tx.query<IdentityOwner>(OWNERS, [
+  const owners = await db.query<IdentityOwner>(OWNERS, [
     taken.map(({ identity }) => identity),
     taken.map(({ msgId }) => msgId),
   ]);

@@ -1,6 +1,6 @@
 /** The outbox rows of KAFKA:msg (seed §1 MSG_EVENT, §8.1): one event per flight and message, in EVENT_ID order. */
 import { chunksOf } from './chunks.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './database.ts';
 
 /** A new event. Its body is the published value without `eventId`, as compact JSON text in published order. */
 export interface NewMessageEvent {
@@ -12,14 +12,29 @@ export interface NewMessageEvent {
   readonly body: string;
 }
 
+/** Inserts events; 6 parameters. The order by decides the order of the assigned IDs. */
+export const insertEvents = ($: Placeholder): string =>
+  `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at, body)
+   select 'KAFKA:msg', flid, event_type, state_version, msg_id, ${$(1)}::timestamptz, body::json
+   from unnest(${$(2)}::text[], ${$(3)}::text[], ${$(4)}::integer[], ${$(5)}::bigint[], ${$(6)}::text[])
+     with ordinality as events (flid, event_type, state_version, msg_id, body, place)
+   order by place`;
+
+/** Parameters of {@link insertEvents}. */
+export function eventValues(events: readonly NewMessageEvent[], createdAt: string): readonly unknown[] {
+  return [
+    createdAt,
+    events.map(({ flid }) => flid),
+    events.map(({ eventType }) => eventType),
+    events.map(({ stateVersion }) => stateVersion),
+    events.map(({ msgId }) => msgId),
+    events.map(({ body }) => body),
+  ];
+}
+
 const INSERT = statement(
   'msgEvent.insert',
-  // The order by decides the order of the assigned IDs.
-  `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at, body)
-   select 'KAFKA:msg', flid, event_type, state_version, msg_id, $1, body::json
-   from unnest($2::text[], $3::text[], $4::integer[], $5::bigint[], $6::text[])
-     with ordinality as events (flid, event_type, state_version, msg_id, body, place)
-   order by place`,
+  insertEvents((place) => `$${place}`),
 );
 
 /** Inserts events; their IDs ascend in the given order. Belongs in the transaction that changes the flights. */
@@ -28,16 +43,7 @@ export async function insertMessageEvents(
   events: readonly NewMessageEvent[],
   createdAt: string,
 ): Promise<void> {
-  for (const part of chunksOf(events)) {
-    await tx.query(INSERT, [
-      createdAt,
-      part.map(({ flid }) => flid),
-      part.map(({ eventType }) => eventType),
-      part.map(({ stateVersion }) => stateVersion),
-      part.map(({ msgId }) => msgId),
-      part.map(({ body }) => body),
-    ]);
-  }
+  for (const part of chunksOf(events)) await tx.query(INSERT, eventValues(part, createdAt));
 }
 
 /** A pending event as the dispatcher takes it. */
@@ -48,8 +54,6 @@ export interface ClaimedMessageEvent {
   readonly attempts: number;
   /** JSON text as it was stored. */
   readonly body: string;
-  /** `updatedAt` of the body. */
-  readonly updatedAt: string;
   /** When the causing message was enqueued; null where there is none or it has been archived. */
   readonly enqueuedAt: string | null;
 }
@@ -60,7 +64,7 @@ const CLAIM = statement(
   // probed once per row. `offset 0` keeps the planner from turning the probe into a join of everything pending,
   // which would read and sort the whole backlog. proc_state by primary key.
   `select e.event_id as "eventId", e.partition_key as flid, e.event_type as "eventType", e.attempts,
-     e.body::text as body, e.body ->> 'updatedAt' as "updatedAt",
+     e.body::text as body,
      (select enqueued_at from proc_state p where p.msg_id = e.msg_id) as "enqueuedAt"
    from (
      select event_id, partition_key, event_type, attempts, msg_id, body from msg_event pending

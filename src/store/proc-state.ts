@@ -1,9 +1,8 @@
 /** The processing records as the pump works on them (seed §1 PROC_STATE, §5). */
-import pg from 'pg';
 import type { ErrorClass } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { Outage } from '../runtime/outage.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './database.ts';
+import type { KeptText } from './raw-message.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 
 /** An unfinished message at the head of the queue. */
@@ -15,6 +14,8 @@ export interface Head {
   readonly nextAttemptAt: number | null;
   /** Length of the kept text, 0 where there is none. */
   readonly bytes: number;
+  /** The text, where it came along; null says nothing. */
+  readonly kept: KeptText | null;
 }
 
 interface HeadRow {
@@ -22,35 +23,56 @@ interface HeadRow {
   readonly state: 'PENDING' | 'FAILED';
   readonly attempts: number;
   readonly nextAttemptAt: string | null;
-  readonly bytes: bigint;
+  readonly bytes: bigint | null;
+  readonly read: boolean;
+  readonly body: Uint8Array | null;
   readonly watermark: bigint;
 }
 
 const SELECT_HEADS = statement(
   'procState.heads',
-  // proc_state_unfinished from its first entry; raw_message by primary key, as a subselect, because a generic plan
-  // does not know the limit and would rather hash the whole table. W comes along in the same snapshot.
-  `select p.msg_id as "msgId", p.state, p.attempts, p.next_attempt_at as "nextAttemptAt",
-     coalesce((select r.bytes from raw_message r where r.msg_id = p.msg_id), 0)::bigint as bytes,
-     (select watermark from inbox_cursor) as watermark
-   from proc_state p
-   where p.state in ('PENDING', 'FAILED') order by p.msg_id limit $1`,
+  // proc_state_unfinished from its first entry; raw_message by primary key, as a lateral subselect, because a generic
+  // plan does not know the limit and would rather hash the whole table. W comes along in the same snapshot. So do the
+  // texts that the batch will most likely have: those within the bytes given, where the first message is new or due.
+  `select h.msg_id as "msgId", h.state, h.attempts, h.next_attempt_at as "nextAttemptAt", h.bytes, h.read,
+     case when h.read then h.body end as body, h.watermark
+   from (
+     select p.*, r.bytes, r.body, c.watermark,
+       r.bytes is not null and p.msg_id <= c.watermark and case row_number() over w
+         when 1 then p.next_attempt_at is null or p.next_attempt_at <= $3::timestamptz
+         else sum(r.bytes) over w <= $2 and first_value(p.state) over w = 'PENDING' end as read
+     from (
+       select msg_id, state, attempts, next_attempt_at from proc_state
+       where state in ('PENDING', 'FAILED') order by msg_id limit $1
+     ) p
+     left join lateral (select bytes, body from raw_message where msg_id = p.msg_id offset 0) r on true
+     cross join inbox_cursor c
+     window w as (order by p.msg_id)
+   ) h
+   order by h.msg_id`,
 );
 
-/** The smallest unfinished messages, ascending, and W as of the same moment. */
+/**
+ * The smallest unfinished messages, ascending, and W as of the same moment.
+ *
+ * @param limits.bytes most bytes of text that come along, the first message's aside
+ * @param limits.now ms; the text of a head whose next attempt lies behind it stays where it is
+ */
 export async function selectHeads(
   db: Queryable,
-  limit: number,
+  limits: { readonly messages: number; readonly bytes: number; readonly now: number },
 ): Promise<{ readonly watermark: bigint; readonly heads: readonly Head[] }> {
-  const rows = await db.query<HeadRow>(SELECT_HEADS, [limit]);
+  const values = [limits.messages, limits.bytes, toTimestamp(limits.now)];
+  const rows = await db.query<HeadRow>(SELECT_HEADS, values);
   return {
     watermark: rows[0]?.watermark ?? 0n,
-    heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes }) => ({
+    heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes, read, body }) => ({
       msgId,
       state,
       attempts,
       nextAttemptAt: toMillisOrNull(nextAttemptAt),
-      bytes: Number(bytes),
+      bytes: Number(bytes ?? 0n),
+      kept: read ? { body, bytes: Number(bytes ?? 0n) } : null,
     })),
   };
 }
@@ -74,36 +96,40 @@ export interface Terminal {
   readonly detail: JsonObject | null;
 }
 
-const FINISH = statement(
-  'procState.finish',
-  // Primary key. terminal_seq ascends in the order given.
-  `update proc_state p set
+/**
+ * Ends messages that have not ended, in the order given, and returns them: terminal_seq ascends in it; 10 parameters.
+ * Primary key: `terminal_at is null` says the same as the state, and keeps the planner from reading the whole backlog
+ * by proc_state_unfinished. Numbered apart, so that no join draws a number twice. Part of the statement that writes a batch.
+ */
+export const finishMessages = ($: Placeholder): string =>
+  `with numbered as materialized (
+     select listed.*, nextval('terminal_seq') as seq from (
+       select * from unnest(${$(1)}::bigint[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[],
+           ${$(6)}::text[], ${$(7)}::text[], ${$(8)}::text[])
+         with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
+       order by place
+     ) listed
+   )
+   update proc_state p set
      type = coalesce(u.type, p.type), styp = coalesce(u.styp, p.styp),
      identity_key = coalesce(p.identity_key, u.identity_key),
      state = u.state, error_class = u.error_class,
      last_error = case when u.state = 'DEAD' then u.reason end,
      reason = case when u.state <> 'DEAD' then u.reason end,
-     detail = u.detail::jsonb, profile_hash = $9, next_attempt_at = null,
-     terminal_at = $10::timestamptz, terminal_seq = u.seq,
-     backfill_next_at = ${isOwed('$10')}
-   from (
-     select listed.*, nextval('terminal_seq') as seq from (
-       select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-         with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
-       order by place
-     ) listed
-   ) u
-   where p.msg_id = u.msg_id and p.state in ('PENDING', 'FAILED')
-   returning p.msg_id as "msgId"`,
-);
+     detail = u.detail::jsonb, profile_hash = ${$(9)}, next_attempt_at = null,
+     terminal_at = ${$(10)}::timestamptz, terminal_seq = u.seq,
+     backfill_next_at = ${isOwed($(10))}
+   from numbered u
+   where p.msg_id = u.msg_id and p.msg_id = any (${$(1)}::bigint[]) and p.terminal_at is null
+   returning p.msg_id`;
 
-/** Ends messages in the order given. Returns how many were still unfinished: fewer means somebody else was there. */
-export async function finishMessages(
-  tx: Queryable,
+/** Parameters of {@link finishMessages}; `at` is when they ended. */
+export function terminalValues(
   terminals: readonly Terminal[],
-  facts: { readonly now: number; readonly profileHash: string },
-): Promise<number> {
-  const rows = await tx.query(FINISH, [
+  at: string,
+  profileHash: string,
+): readonly unknown[] {
+  return [
     terminals.map(({ msgId }) => msgId),
     terminals.map(({ type }) => type),
     terminals.map(({ styp }) => styp),
@@ -112,10 +138,9 @@ export async function finishMessages(
     terminals.map(({ errorClass }) => errorClass),
     terminals.map(({ reason }) => reason),
     terminals.map(({ detail }) => (detail === null ? null : JSON.stringify(detail))),
-    facts.profileHash,
-    toTimestamp(facts.now),
-  ]);
-  return rows.length;
+    profileHash,
+    at,
+  ];
 }
 
 /** One failed attempt. */
@@ -195,26 +220,6 @@ const SELECT_DEAD = statement(
 export async function selectDeadAmong(db: Queryable, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   if (ids.length === 0) return new Set();
   return new Set((await db.query<{ msgId: bigint }>(SELECT_DEAD, [ids])).map(({ msgId }) => msgId));
-}
-
-const LOCK = statement('procState.lock', `select 1 from pipeline_lock for update`);
-
-/** query_canceled by the statement's deadline, lock_not_available. */
-const WAITED_TOO_LONG = new Set(['57014', '55P03']);
-
-/**
- * Takes the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws
- * Outage where it cannot be had before the statement's deadline: that is no message's failure.
- */
-export async function lockPipeline(tx: Queryable): Promise<void> {
-  try {
-    await tx.query(LOCK);
-  } catch (error) {
-    if (error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '')) {
-      throw new Outage('database', error);
-    }
-    throw error;
-  }
 }
 
 const KEEP_ALIVE = statement('procState.keepAlive', `select 1`);

@@ -44,6 +44,17 @@ export function hashText(text: string | Uint8Array): Uint8Array {
   return createHash('sha256').update(text).digest();
 }
 
+/** A text as it is kept: `body` is null where it was over the size limit and `bytes` is its length. */
+export interface KeptText {
+  readonly body: Uint8Array | null;
+  readonly bytes: number;
+}
+
+/** The text, or null where no body is kept. */
+export async function textOf({ body, bytes }: KeptText): Promise<string | null> {
+  return body === null ? null : unpackText(body, bytes);
+}
+
 async function unpackText(body: Uint8Array, bytes: number): Promise<string> {
   const limit = { maxOutputLength: Math.max(bytes, 1) };
   const utf8 =

@@ -1,7 +1,7 @@
 /** The outbox rows of KAFKA:schd (seed §8.2): one row per flight that says which version is to be told. */
 import type { JsonObject } from '../domain/json.ts';
 import { chunksOf } from './chunks.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './database.ts';
 import type { RefusedEvent } from './msg-event.ts';
 
 /** That a flight has a state to be told. */
@@ -13,20 +13,42 @@ export interface LatestState {
   readonly msgId: bigint | null;
 }
 
-const UPSERT = statement(
-  'schdEvent.upsert',
-  // msg_event_schd. Only forward: an older version never replaces a newer one. The age of what is still pending
-  // counts from its first untold change. In the order of `schdEvent.lock`.
+/**
+ * Notes the newest version of flights as untold; 5 parameters. msg_event_schd. Only forward: an older version never
+ * replaces a newer one. The age of what is still pending counts from its first untold change. In the order of
+ * `schdEvent.lock`.
+ */
+export const upsertStates = ($: Placeholder): string =>
   `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at)
-   select 'KAFKA:schd', flid, event_type, state_version, msg_id, $1
-   from unnest($2::text[], $3::text[], $4::integer[], $5::bigint[])
+   select 'KAFKA:schd', flid, event_type, state_version, msg_id, ${$(1)}::timestamptz
+   from unnest(${$(2)}::text[], ${$(3)}::text[], ${$(4)}::integer[], ${$(5)}::bigint[])
      as latest (flid, event_type, state_version, msg_id)
    order by flid collate "C"
    on conflict (partition_key) where target = 'KAFKA:schd' do update
    set event_type = excluded.event_type, state_version = excluded.state_version, msg_id = excluded.msg_id,
      state = 'PENDING', attempts = 0, next_attempt_at = null, last_error = null,
      created_at = case when msg_event.state = 'PENDING' then msg_event.created_at else excluded.created_at end
-   where excluded.state_version >= msg_event.state_version`,
+   where excluded.state_version >= msg_event.state_version`;
+
+/** Parameters of {@link upsertStates}. */
+export function stateValues(states: readonly LatestState[], createdAt: string): readonly unknown[] {
+  return [
+    createdAt,
+    states.map(({ flid }) => flid),
+    states.map(({ eventType }) => eventType),
+    states.map(({ stateVersion }) => stateVersion),
+    states.map(({ msgId }) => msgId),
+  ];
+}
+
+/** Through all parts in one order, that of `schdEvent.lock`. */
+export function inLockOrder(states: readonly LatestState[]): readonly LatestState[] {
+  return [...states].sort((a, b) => (a.flid < b.flid ? -1 : 1));
+}
+
+const UPSERT = statement(
+  'schdEvent.upsert',
+  upsertStates((place) => `$${place}`),
 );
 
 /**
@@ -38,17 +60,7 @@ export async function upsertLatestStates(
   states: readonly LatestState[],
   createdAt: string,
 ): Promise<void> {
-  // Through all parts in one order, that of `schdEvent.lock`.
-  const ordered = [...states].sort((a, b) => (a.flid < b.flid ? -1 : 1));
-  for (const part of chunksOf(ordered)) {
-    await tx.query(UPSERT, [
-      createdAt,
-      part.map(({ flid }) => flid),
-      part.map(({ eventType }) => eventType),
-      part.map(({ stateVersion }) => stateVersion),
-      part.map(({ msgId }) => msgId),
-    ]);
-  }
+  for (const part of chunksOf(inLockOrder(states))) await tx.query(UPSERT, stateValues(part, createdAt));
 }
 
 /** A due row with the flight as it is now. */

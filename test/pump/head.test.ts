@@ -10,6 +10,7 @@ const head = (msgId: bigint, overrides: Partial<Head> = {}): Head => ({
   attempts: 0,
   nextAttemptAt: null,
   bytes: 10,
+  kept: null,
   ...overrides,
 });
 const failed = (msgId: bigint, attempts: number, nextAttemptAt: number | null) =>

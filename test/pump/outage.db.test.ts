@@ -1,12 +1,13 @@
 /** A system's outage is not a message's failure (decisions.md). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
-import { Database } from '../../src/store/database.ts';
+import { Database, statement } from '../../src/store/database.ts';
 import { ignored, operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
 import { readOutcome } from '../kit/rows.ts';
+import { until } from '../kit/until.ts';
 
 describe.skipIf(postgresMissing !== null)('outages', () => {
   let db: TestDatabase;
@@ -21,6 +22,12 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
     ['PENDING', 0],
   ];
 
+  const endSessions = async () =>
+    db.client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+
   /** Ends the pump's sessions when it runs this statement; `times` runs are hit. */
   function killAt(statement: string, times: number): () => void {
     const transaction = db.database.transaction.bind(db.database);
@@ -32,10 +39,7 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
             query: async (...args) => {
               if (args[0].name === statement && left > 0) {
                 left -= 1;
-                await db.client.query(
-                  `select pg_terminate_backend(pid) from pg_stat_activity
-                   where datname = current_database() and pid <> pg_backend_pid()`,
-                );
+                await endSessions();
               }
               return tx.query(...args);
             },
@@ -47,7 +51,24 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
     };
   }
 
-  it.each(['identity.bind', 'flight.upsert', 'procState.finish'])(
+  it('charges nothing where the session ends that binds identities', async () => {
+    await intake(db, [ignored(1), ignored(2)]);
+    const pump = createPump(db);
+    await db.client.query('begin; lock table message_identity');
+    const tick = expect(pump.tick()).rejects.toBeInstanceOf(Outage);
+    await until('the binding to wait', async () => {
+      const { rows } = await db.client.query('select from pg_locks where not granted');
+      return rows.length > 0 ? true : null;
+    });
+    await endSessions();
+    await tick;
+    await db.client.query('rollback');
+    expect(await attempts()).toEqual(untouched);
+    await pump.drain();
+    expect((await readOutcome(db)).identities).toHaveLength(2);
+  });
+
+  it.each(['flight.select', 'batch.write'])(
     'charges nothing where the sessions end at %s, and goes on afterwards',
     async (statement) => {
       await intake(db, [schedule(1, [record('700001')]), operation(2, '700001', [scalar('terminal', 'T1')])]);
@@ -98,6 +119,27 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
       ['DEAD', 0],
       ['SKIPPED', 0],
     ]);
+  });
+
+  it('binds identities under the fence, without waiting for the disk', async () => {
+    await db.client.query(`
+      create table bound_as (setting text);
+      create function note_setting() returns trigger language plpgsql as $$
+        begin insert into bound_as values (current_setting('synchronous_commit')); return new; end $$;
+      create trigger note_setting before insert on message_identity for each row execute function note_setting()`);
+    try {
+      await intake(db, [ignored(1)]);
+      const { rows } = await db.client.query<{ epoch: string }>('select epoch from lease');
+      await createPump(db, { fence: { epoch: BigInt(rows[0]?.epoch ?? '0') } }).drain();
+      expect((await db.client.query('select setting from bound_as')).rows).toEqual([{ setting: 'off' }]);
+      // It holds for that transaction alone.
+      const after = await db.database.query(statement('test.setting', 'show synchronous_commit'));
+      expect(after).toEqual([{ synchronous_commit: 'on' }]);
+    } finally {
+      await db.client.query(
+        'drop trigger note_setting on message_identity; drop function note_setting; drop table bound_as',
+      );
+    }
   });
 
   it('writes nothing under an epoch that has passed', async () => {

@@ -316,7 +316,7 @@ describe.skipIf(postgresMissing !== null)('outcomes and what they write', () => 
     const original = db.database.query.bind(db.database);
     db.database.query = async (...args) => {
       // Between the reading of the heads and their end.
-      if (args[0].name === 'raw.select' && !done) {
+      if (args[0].name === 'identity.bind' && !done) {
         done = true;
         await db.client.query(
           `update proc_state set state = 'SKIPPED', reason = 'operator:test', terminal_at = now(),

@@ -8,14 +8,15 @@ import { until } from '../kit/until.ts';
 import { expectClean, expectTold } from './checks.ts';
 import { daySteps, playInto } from './simulated.ts';
 
-/** The statement by which each transaction is known, and whose it is. */
+/** The statement by which each transaction is known, whose it is, and the answer that says that it is committed. */
 const TRANSACTIONS = [
-  ['enqueue.insert', 'inbox'],
-  ['identity.bind', 'pump'],
-  ['procState.finish', 'pump'],
-  ['msgEvent.sent', 'delivery'],
-  ['schdEvent.sent', 'delivery'],
-  ['owedMark.confirm', 'backfill'],
+  [['enqueue.insert', 'commit'], 'inbox', 'COMMIT'],
+  // A transaction of its own in one statement.
+  [['identity.bind'], 'pump', 'SELECT'],
+  [['batch.write', 'commit'], 'pump', 'COMMIT'],
+  [['msgEvent.sent', 'commit'], 'delivery', 'COMMIT'],
+  [['schdEvent.sent', 'commit'], 'delivery', 'COMMIT'],
+  [['owedMark.confirm', 'commit'], 'backfill', 'COMMIT'],
 ] as const;
 const PORTION = 60;
 
@@ -33,15 +34,15 @@ describe.skipIf(postgresMissing !== null)('the answer to a commit', () => {
         onLog: (line) => log.push(JSON.parse(line) as LogLine),
       });
       const steps = daySteps({ count: PORTION * TRANSACTIONS.length });
-      for (const [index, [statement, station]] of TRANSACTIONS.entries()) {
+      for (const [index, [texts, station, answer]] of TRANSACTIONS.entries()) {
         const last = index + 1 === TRANSACTIONS.length;
         const before = log.length;
-        const lost = proxy.loseAnswer([statement, 'commit'], 'COMMIT');
+        const lost = proxy.loseAnswer(texts, answer);
         await Promise.all([
           lost,
           playInto(pipeline, steps.slice(index * PORTION, last ? undefined : (index + 1) * PORTION)),
         ]);
-        await until(`${statement}: the station to notice`, () =>
+        await until(`${texts[0]}: the station to notice`, () =>
           log
             .slice(before)
             .some((line) => line.msg.startsWith('station paused') && line['station'] === station)

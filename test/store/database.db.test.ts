@@ -4,8 +4,11 @@ import { LostLease, Outage } from '../../src/runtime/outage.ts';
 import { Database, statement, type DatabaseOptions } from '../../src/store/database.ts';
 import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
+import { until } from '../kit/until.ts';
 
 const ONE = statement('test.one', 'select 1 as one');
+const NOTE = statement('test.note', 'insert into note values ($1)');
+const COUNT = statement('test.count', 'select count(*)::integer as notes from note');
 const SETTINGS = statement(
   'test.settings',
   `select current_setting('search_path') as path, current_setting('application_name') as name,
@@ -78,6 +81,61 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     await client.query('commit');
     await expect(one.transaction(async () => undefined, { fence })).rejects.toBeInstanceOf(LostLease);
     expect(await one.query(ONE)).toEqual([{ one: 1 }]);
+  });
+
+  it('sends selects with the begin, and writes nothing before the fence holds', async () => {
+    const { url, client } = await createTestDatabase();
+    await client.query('create table note (n integer)');
+    const one = database({ url, maxConnections: 1 });
+    await client.query('begin');
+    await client.query('update lease set epoch = epoch + 1');
+    const fence = { epoch: 0n };
+    const answers: string[] = [];
+    const lost = one.transaction(
+      async (tx) => {
+        const noted = tx.query(NOTE, [1]).catch(() => answers.push('write refused'));
+        const read = tx.query(ONE).catch(() => answers.push('read refused'));
+        await Promise.all([noted, read]);
+      },
+      { fence, exclusive: true },
+    );
+    const expected = expect(lost).rejects.toBeInstanceOf(LostLease);
+    await until('the fence to wait', async () => {
+      const { rows } = await client.query(`select from pg_locks where not granted`);
+      return rows.length > 0 ? true : null;
+    });
+    expect(answers).toEqual([]);
+    await client.query('commit');
+    await expected;
+    expect(answers.sort()).toEqual(['read refused', 'write refused']);
+    expect((await client.query('select n from note')).rows).toEqual([]);
+    // Held back together, writes and what follows them keep their order.
+    const counts = await one.transaction(
+      async (tx) => Promise.all([tx.query(COUNT), tx.query(NOTE, [2]), tx.query(COUNT)]),
+      { fence: { epoch: 1n }, exclusive: true },
+    );
+    expect(counts).toEqual([[{ notes: 0 }], [], [{ notes: 1 }]]);
+  });
+
+  it('tells the failure itself to all that was sent behind it, and rolls everything back', async () => {
+    const { url, client } = await createTestDatabase();
+    await client.query('create table note (n integer primary key)');
+    const one = database({ url, maxConnections: 1 });
+    const failures: unknown[] = [];
+    const careless = one.transaction(async (tx) => {
+      await tx.query(ONE);
+      const sent = [tx.query(NOTE, [1]), tx.query(NOTE, [1]), tx.query(COUNT), tx.query(NOTE, [2])];
+      for (const answer of await Promise.allSettled(sent)) {
+        failures.push(answer.status === 'rejected' ? (answer.reason as { code: string }).code : null);
+      }
+    });
+    await expect(careless).rejects.toThrow('answered by a rollback');
+    expect(failures).toEqual([null, '23505', '23505', '23505']);
+    expect((await client.query('select n from note')).rows).toEqual([]);
+    // Statements that were first sent behind the failure are prepared anew.
+    expect(await one.query(COUNT)).toEqual([{ notes: 0 }]);
+    await one.query(NOTE, [3]);
+    expect(await one.query(COUNT)).toEqual([{ notes: 1 }]);
   });
 
   it('keeps deadlines, schema and name whatever the URL says, and takes the rest of its options', async () => {

@@ -1,0 +1,158 @@
+/** The measurements themselves, on a mailbox that is filled already. They run in a process of their own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InboxPoller } from '../inbox/poller.ts';
+import { seedInboxOrStop } from '../inbox/seeding.ts';
+import { Pump } from '../pump/pump.ts';
+import type { AnchoredClock } from '../runtime/clock.ts';
+import { SILENT } from '../runtime/log.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { Pipeline } from '../service/pipeline.ts';
+import { Rates } from '../service/rates.ts';
+import type { Resources } from '../service/resources.ts';
+import { statement } from '../store/database.ts';
+import { countUnfinished } from '../store/status.ts';
+import { FLIGHTS } from './inputs.ts';
+import { changeOf, flids } from './messages.ts';
+
+/** What one measurement works on: schema, mailbox and journal of its own. */
+export interface Setup extends Resources {
+  readonly clock: AnchoredClock;
+}
+
+/** Enqueued → terminal: everything is read in first, then the pump runs alone. */
+export async function drainPump(setup: Setup, messages: number): Promise<number> {
+  const { config, database, mailbox, dialect, clock } = setup;
+  const { pipeline } = config;
+  const metrics = createMetrics();
+  const on = { database, mailbox, clock, fence: () => ({ epoch: 0n }), logger: SILENT, metrics };
+  await seedInboxOrStop({ ...on, setting: null });
+  const poller = new InboxPoller({
+    ...on,
+    options: { ...pipeline, maxMessageBytes: config.maxMessageBytes },
+  });
+  while ((await poller.round()).next === 'now');
+  const pump = new Pump({
+    ...{ database, mailbox, dialect, clock, metrics },
+    fence: { epoch: 0n },
+    log: SILENT,
+    timeZone: config.timeZone,
+    operationDayCutoff: config.operationDayCutoff,
+    includeDayBoundary: true,
+    publication: { vipPersons: false },
+    commitBatch: pipeline.commitBatch,
+    batchBytes: pipeline.batchBytes,
+    maxMessageBytes: config.maxMessageBytes,
+    retry: pipeline.retry,
+  });
+  const started = performance.now();
+  while ((await pump.tick()).next === 'now');
+  const seconds = (performance.now() - started) / 1_000;
+  await expectAllEnded(setup);
+  return (messages + 1) / seconds;
+}
+
+/** In the mailbox → SENT to the journal and marked: all stations at once, as in service. */
+export async function drainAll(setup: Setup, messages: number): Promise<number> {
+  const pipeline = pipelineOf(setup);
+  const started = performance.now();
+  pipeline.start();
+  try {
+    await awaitAllDone(setup, messages + 1);
+    return ((messages + 1) * 1_000) / (performance.now() - started);
+  } finally {
+    await pipeline.stop();
+  }
+}
+
+function pipelineOf(setup: Setup, onSent?: (value: string, at: number) => void): Pipeline {
+  return new Pipeline({
+    resources: setup,
+    fence: { epoch: 0n },
+    clock: setup.clock,
+    log: SILENT,
+    logOf: () => SILENT,
+    metrics: createMetrics(),
+    rates: new Rates(),
+    pauseOf: () => null,
+    onLost: () => undefined,
+    onFault: () => undefined,
+    ...(onSent === undefined
+      ? {}
+      : {
+          onAccepted: (records) => {
+            const at = performance.now();
+            for (const { stream, value } of records)
+              if (stream === 'msg' && value !== null) onSent(value, at);
+          },
+        }),
+  });
+}
+
+async function awaitAllDone(setup: Setup, messages: number): Promise<void> {
+  const { database } = setup;
+  const deadline = performance.now() + 120_000;
+  for (;;) {
+    // The first entries of three small indexes tell; the rows are counted once, at the end.
+    const [left] = await database.query<{ busy: boolean }>(BUSY);
+    if (left?.busy === false) {
+      const [done] = await database.query<{ marked: number }>(MARKED);
+      if (done?.marked === messages) return;
+    }
+    if (performance.now() > deadline) throw new Error('the benchmark does not drain');
+    await sleep(10);
+  }
+}
+
+const BUSY = statement(
+  'bench.busy',
+  // W behind the last ID of the mailbox, which is the benchmark's own table beside ours; then the partial indexes of
+  // what is unfinished, pending and owed.
+  `select (select watermark from inbox_cursor) < (select coalesce(max(cminmsgs_id), 0) from cminmsgs)
+     or exists (select from proc_state where state in ('PENDING', 'FAILED'))
+     or exists (select from msg_event where state = 'PENDING')
+     or exists (select from proc_state where state in ('SUCCEEDED', 'SKIPPED', 'DEAD') and backfill_at is null
+       and backfill_abandoned_at is null and not shadow) as busy`,
+);
+const MARKED = statement(
+  'bench.marked',
+  `select count(*)::integer as marked from proc_state where backfill_at is not null`,
+);
+
+async function expectAllEnded(setup: Setup): Promise<void> {
+  const left = await countUnfinished(setup.database);
+  if (left.length > 0)
+    throw new Error(`the benchmark's messages did not all succeed: ${JSON.stringify(left)}`);
+}
+
+/** Mailbox commit → KAFKA:msg acknowledged by the sink, ms. */
+export async function latency(
+  setup: Setup,
+  rate: number,
+  seconds: number,
+): Promise<{ readonly p50: number; readonly p99: number; readonly max: number }> {
+  const committed = new Map<string, number>();
+  const acknowledged = new Map<string, number>();
+  const pipeline = pipelineOf(setup, (value, at) => {
+    const id = /"msgId":"(\d+)"/.exec(value)?.[1];
+    if (id !== undefined) acknowledged.set(id, at);
+  });
+  pipeline.start();
+  try {
+    await awaitAllDone(setup, 1);
+    const names = flids(FLIGHTS);
+    const started = performance.now();
+    for (let number = 0; number < rate * seconds; number++) {
+      await sleep(Math.max(0, started + (number * 1_000) / rate - performance.now()));
+      const id = await setup.mailbox.insert(changeOf(names, number));
+      committed.set(id.toString(), performance.now());
+    }
+    await awaitAllDone(setup, 1 + rate * seconds);
+  } finally {
+    await pipeline.stop();
+  }
+  const delays = [...committed]
+    .map(([id, at]) => Math.max(0, (acknowledged.get(id) ?? Number.POSITIVE_INFINITY) - at))
+    .sort((left, right) => left - right);
+  const at = (share: number) => delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), max: delays.at(-1) ?? 0 };
+}
