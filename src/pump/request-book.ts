@@ -65,8 +65,9 @@ export class RequestBook {
       this.#open = this.#open.filter(({ reqId }) => reqId !== request.reqId);
     }
     if (terminal.state !== 'DEAD') return;
-    const report = reportOf(candidate, terminal);
-    if (report !== null && this.#context.requests?.errorReports === true) this.#reports.push(report);
+    const { requests } = this.#context;
+    const report = requests?.errorReports === true ? reportOf(candidate, terminal, requests.sender) : null;
+    if (report !== null) this.#reports.push(report);
     for (const key of deadScheduleKeys(this.#context, candidate)) {
       // The answer of an open request is awaited anyway: a schedule that dies again and again asks once.
       if (this.#open.some((known) => isSameKey(known, key))) continue;
@@ -118,7 +119,7 @@ function deadScheduleKeys(context: PumpContext, candidate: Candidate): readonly 
 }
 
 /** What is reported of a dead message; null where nothing is. */
-function reportOf(candidate: Candidate, terminal: Finished['terminal']): ErrorReport | null {
+function reportOf(candidate: Candidate, terminal: Finished['terminal'], sender: string): ErrorReport | null {
   const { errorClass } = terminal;
   if (errorClass !== 'MALFORMED' && errorClass !== 'PROTOCOL') return null;
   const header = headerOf(candidate);
@@ -126,6 +127,7 @@ function reportOf(candidate: Candidate, terminal: Finished['terminal']): ErrorRe
   if (header?.type === 'EROR') return null;
   return {
     msgId: terminal.msgId,
+    sender,
     sequence: header?.sequence ?? '',
     type: header?.type ?? '',
     styp: header?.subtype ?? '',

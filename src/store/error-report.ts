@@ -6,6 +6,8 @@ import { toMillisOrNull, toTimestamp } from './time.ts';
 /** What a report says of its message; empty where it is not known. */
 export interface ErrorReport {
   readonly msgId: bigint;
+  /** Our SNDR. */
+  readonly sender: string;
   readonly sequence: string;
   readonly type: string;
   readonly styp: string;
@@ -17,8 +19,9 @@ export interface ErrorReport {
 const INSERT = statement(
   'errorReport.insert',
   // Primary key: a message that dies again after a replay was reported already.
-  `insert into error_report (msg_id, sequence, type, styp, error_class, description, registered_at)
-   select *, $7::timestamptz from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+  `insert into error_report (msg_id, sender, sequence, type, styp, error_class, description, registered_at)
+   select *, $8::timestamptz
+   from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
    on conflict do nothing`,
 );
 
@@ -31,6 +34,7 @@ export async function insertReports(
   if (reports.length === 0) return;
   await tx.query(INSERT, [
     reports.map(({ msgId }) => msgId),
+    reports.map(({ sender }) => sender),
     reports.map(({ sequence }) => sequence),
     reports.map(({ type }) => type),
     reports.map(({ styp }) => styp),
@@ -49,12 +53,13 @@ export interface DueReport extends ErrorReport {
 const SELECT_DUE = statement(
   'errorReport.due',
   // error_report_pending.
-  `select msg_id as "msgId", sequence, type, styp, error_class as "errorClass", description, attempts,
+  `select msg_id as "msgId", sender, sequence, type, styp, error_class as "errorClass", description, attempts,
      ${ATTEMPT_COLUMNS}
-   from error_report where state = 'PENDING' and (look_at is null or look_at <= $1) order by msg_id limit $2`,
+   from error_report where state = 'PENDING' and (look_at is null or look_at <= $1) 
+   order by sent_at is null, msg_id limit $2`,
 );
 
-/** Reports due now, in the order of their messages. */
+/** Reports due now: those tried already, then in the order of their messages. */
 export async function selectDueReports(
   db: Queryable,
   now: number,
@@ -65,7 +70,7 @@ export async function selectDueReports(
     limit,
   ]);
   return rows.map((row) => ({
-    ...{ msgId: row.msgId, sequence: row.sequence, type: row.type, styp: row.styp },
+    ...{ msgId: row.msgId, sender: row.sender, sequence: row.sequence, type: row.type, styp: row.styp },
     ...{ errorClass: row.errorClass, description: row.description, attempts: row.attempts },
     attempt: attemptOf(row),
   }));

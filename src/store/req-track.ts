@@ -128,6 +128,7 @@ export interface DueRequest {
   readonly reqId: bigint;
   readonly rtype: string;
   readonly operationDay: string | null;
+  readonly sender: string;
   readonly state: RequestState;
   readonly attempts: number;
   readonly attempt: Attempt | null;
@@ -136,7 +137,7 @@ export interface DueRequest {
 const SELECT_DUE = statement(
   'reqTrack.due',
   // req_track_due.
-  `select req_id as "reqId", rtype, operation_day as "operationDay", state, attempts, ${ATTEMPT_COLUMNS}
+  `select req_id as "reqId", rtype, operation_day as "operationDay", sender, state, attempts, ${ATTEMPT_COLUMNS}
    from req_track
    where (state = 'PENDING' or look_at is not null) and (look_at is null or look_at <= $1)
    order by req_id limit $2`,
@@ -151,7 +152,7 @@ export async function selectDueRequests(
   type Row = Omit<DueRequest, 'attempt'> & AttemptColumns;
   const rows = await db.query<Row>(SELECT_DUE, [toTimestamp(now), limit]);
   return rows.map((row) => ({
-    ...{ reqId: row.reqId, rtype: row.rtype, operationDay: row.operationDay },
+    ...{ reqId: row.reqId, rtype: row.rtype, operationDay: row.operationDay, sender: row.sender },
     ...{ state: row.state, attempts: row.attempts, attempt: attemptOf(row) },
   }));
 }
@@ -217,6 +218,17 @@ const POSTPONE = statement(
 /** Charges a request with a try that the mailbox refused, and sets when it is tried again. */
 export async function postponeRequest(tx: Queryable, reqId: bigint, lookAt: number): Promise<void> {
   await tx.query(POSTPONE, [reqId, toTimestamp(lookAt)]);
+}
+
+const OVERDUE = statement(
+  'reqTrack.overdue',
+  // req_track_open holds what is open: few.
+  `select 1 from req_track where state = 'SENT' and expires_at <= $1 limit 1`,
+);
+
+/** Whether a request has waited for its answer too long. */
+export async function hasOverdue(db: Queryable, now: number): Promise<boolean> {
+  return (await db.query(OVERDUE, [toTimestamp(now)])).length > 0;
 }
 
 const EXPIRE = statement(

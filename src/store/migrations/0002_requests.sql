@@ -51,6 +51,8 @@ create index req_track_due on req_track (req_id) where state = 'PENDING' or look
 create table error_report (
   msg_id bigint primary key,
   state text not null default 'PENDING' check (state in ('PENDING', 'SENT')),
+  -- Our SNDR.
+  sender text not null,
   -- META of the message, empty where it is not known.
   sequence text not null,
   type text not null,
