@@ -212,7 +212,7 @@ describe.skipIf(postgresMissing !== null)('status', () => {
     const running = await pipeline.start();
     await expect
       .poll(() => running.host.service.stations().map(({ state }) => state), { timeout: 10_000 })
-      .toEqual(['paused', 'running', 'running', 'running']);
+      .toEqual(['paused', 'running', 'running', 'running', 'running']);
     expect(await pipeline.standing()).toMatchObject({ unread: 1, finished: 0 });
     await pipeline.rows('delete from station_pause');
     await pipeline.drained();
