@@ -8,7 +8,8 @@ export const NON_EMPTY = {
 export const ZONE = { pattern: NON_EMPTY.pattern, expects: 'an IANA time zone' };
 export const PATH = { pattern: NON_EMPTY.pattern, expects: 'a path' };
 export const IATA = { pattern: /^[A-Z]{3}$/, expects: 'an IATA airport code: three capital letters' };
-export const SENDER = { pattern: /^[A-Z0-9_-]{1,16}$/i, expects: '1 to 16 letters, digits, _ or -' };
+/** As long as a SNDR may be: our own messages have to be found again by it. */
+export const SENDER = { pattern: /^[A-Z0-9_-]{1,8}$/i, expects: '1 to 8 letters, digits, _ or -' };
 export const CLOCK_TIME = { pattern: /^([01]\d|2[0-3]):[0-5]\d$/, expects: 'a time of day HH:mm' };
 /** Also what the store accepts: it stands unquoted in the search path. */
 export const SCHEMA = {

@@ -48,6 +48,8 @@ export interface Dialect {
   readonly name: string;
   /** Hash of everything that decides how a text is judged, zone and cutoff included (proc_state.profile_hash). */
   readonly profileHash: string;
+  /** Reference types it reads, `rules.reference` considered: those that can be requested. */
+  readonly referenceTypes: readonly string[];
   /** Mailbox names of this dialect's family; configuration overrides them. */
   readonly mailbox: MailboxNames;
   /** Total: never throws, every text ends in a named outcome. */

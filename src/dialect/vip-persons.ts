@@ -22,6 +22,7 @@ function variant(dialect: Dialect, profileHash: string, decode: Dialect['decode'
   return {
     name: dialect.name,
     profileHash,
+    referenceTypes: dialect.referenceTypes,
     mailbox: dialect.mailbox,
     decode,
     toText: (bytes) => dialect.toText(bytes),

@@ -119,4 +119,6 @@ export type DecodeOutcome =
       readonly faults: readonly [Fault, ...Fault[]];
       /** META as far as it could be read; null where it could not. */
       readonly header: Partial<Header> | null;
+      /** Of a schedule: the scheduled times that could be read, ISO 8601, so that its days can be requested again. */
+      readonly scheduledTimes?: readonly string[];
     };

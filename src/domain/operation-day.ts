@@ -28,3 +28,12 @@ export function isDay(text: string): boolean {
   // 31 February would roll over.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
+
+/**
+ * The day so many days later, earlier where negative.
+ *
+ * @param day yyyy-MM-dd
+ */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}

@@ -5,6 +5,7 @@
 import type { JsonObject } from './json.ts';
 import type { FlightChange } from './flight.ts';
 import type { ReferenceChange } from './reference.ts';
+import type { Answer } from './request.ts';
 
 /** Processing states (seed §3). */
 export type ProcState = 'PENDING' | 'FAILED' | 'SUCCEEDED' | 'SKIPPED' | 'DEAD';
@@ -27,6 +28,8 @@ export type Decision =
        * included (a warning, not a fault).
        */
       readonly unmatchedStands: number;
+      /** The request that a RESP answers; null for every other message. */
+      readonly answer: Answer | null;
     }
   | { readonly state: 'SKIPPED'; readonly reason: string; readonly detail: JsonObject | null }
   | {

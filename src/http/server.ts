@@ -9,6 +9,7 @@ import { readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
+import { registerRequests } from './routes/requests.ts';
 import { registerSend, type SendOptions } from './routes/send.ts';
 import { registerStream } from './routes/stream.ts';
 
@@ -54,6 +55,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerHealth(app, options);
   registerBrowse(app, options);
   registerActions(app, options);
+  registerRequests(app, options);
   registerStream(app, options);
   await registerConsole(app);
   const url = await app.listen({ ...options.listen });

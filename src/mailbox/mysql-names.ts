@@ -120,37 +120,67 @@ export class MailboxNameMissing extends Outage {
   }
 }
 
+/** The outbound table; inserted and routing may be absent. */
+export interface OutboundTable {
+  readonly table: FoundTable;
+  readonly id: FoundColumn;
+  readonly text: FoundColumn;
+  readonly inserted: FoundColumn | null;
+  readonly routing: FoundColumn | null;
+}
+
 /** Finds the inbound table. Throws MailboxNameMissing with the configuration key where something is missing. */
 export async function findInbound(on: Statements, names: MailboxNames['inbound']): Promise<Inbound> {
-  const table = await findTable(on, names.table);
-  if (table === null) {
-    throw new MailboxNameMissing(
-      `the mailbox has no table ${names.table}, or this user has no privilege on it (msgx.mailbox.tables.inbound.table)`,
-    );
-  }
-  const required = (key: 'id' | 'text' | 'processed') => {
-    const column = table.column(names[key]);
-    if (column === null) {
-      throw new MailboxNameMissing(
-        `table ${table.quoted} has no column ${names[key]}, or this user has no privilege on it (msgx.mailbox.tables.inbound.${key})`,
-      );
-    }
-    const fault = key === 'processed' ? null : typeFault(key, column);
-    if (fault !== null) {
-      throw new MailboxNameMissing(
-        `table ${table.quoted}, column ${column.name} ${fault} (msgx.mailbox.tables.inbound.${key})`,
-      );
-    }
-    return column;
-  };
+  const table = await tableOf(on, 'inbound', names.table);
   return {
     table,
-    id: required('id'),
-    text: required('text'),
-    processed: required('processed'),
+    id: columnOf(table, 'inbound', 'id', names.id),
+    text: columnOf(table, 'inbound', 'text', names.text),
+    processed: columnOf(table, 'inbound', 'processed', names.processed),
     received: table.column(names.received),
     status: table.column(names.status),
   };
+}
+
+/** Finds the outbound table. Throws like {@link findInbound}. */
+export async function findOutbound(on: Statements, names: MailboxNames['outbound']): Promise<OutboundTable> {
+  const table = await tableOf(on, 'outbound', names.table);
+  return {
+    table,
+    id: columnOf(table, 'outbound', 'id', names.id),
+    text: columnOf(table, 'outbound', 'text', names.text),
+    inserted: table.column(names.inserted),
+    routing: table.column(names.routing),
+  };
+}
+
+async function tableOf(on: Statements, key: string, name: string): Promise<FoundTable> {
+  const table = await findTable(on, name);
+  if (table !== null) return table;
+  throw new MailboxNameMissing(
+    `the mailbox has no table ${name}, or this user has no privilege on it (msgx.mailbox.tables.${key}.table)`,
+  );
+}
+
+function columnOf(
+  table: FoundTable,
+  key: string,
+  column: 'id' | 'text' | 'processed',
+  name: string,
+): FoundColumn {
+  const found = table.column(name);
+  if (found === null) {
+    throw new MailboxNameMissing(
+      `table ${table.quoted} has no column ${name}, or this user has no privilege on it (msgx.mailbox.tables.${key}.${column})`,
+    );
+  }
+  const fault = column === 'processed' ? null : typeFault(column, found);
+  if (fault !== null) {
+    throw new MailboxNameMissing(
+      `table ${table.quoted}, column ${found.name} ${fault} (msgx.mailbox.tables.${key}.${column})`,
+    );
+  }
+  return found;
 }
 
 /** Why a column cannot serve; null where it can. */

@@ -4,14 +4,24 @@ import { check } from './mysql-check.ts';
 import type { Statements } from './mysql-connection.ts';
 import { isRenamed } from './mysql-errors.ts';
 import { init, isOurs } from './mysql-init.ts';
-import { findInbound, type Inbound } from './mysql-names.ts';
+import { findInbound, findOutbound, type Inbound, type OutboundTable } from './mysql-names.ts';
 import { bounds, gapsUpTo, lookAhead, rowsAfter, rowsIn, texts } from './mysql-read.ts';
+import { withOutbound } from './mysql-outbound.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { readMysqlUrl, type MysqlTarget } from './mysql-url.ts';
 import { insertAll, insertOne, mark, openInsert } from './mysql-write.ts';
 import { writers } from './mysql-writers.ts';
 import type { MailboxOptions } from './options.ts';
-import type { CheckLine, IdRange, LookAhead, Mailbox, MailboxRow, MarkResult, OpenInsert } from './port.ts';
+import type {
+  CheckLine,
+  IdRange,
+  LookAhead,
+  Mailbox,
+  MailboxRow,
+  MarkResult,
+  OpenInsert,
+  Outbound,
+} from './port.ts';
 
 /**
  * Opens the adapter; nothing is connected before the first call. Throws an Error that says what is wrong with
@@ -27,6 +37,7 @@ class MysqlMailbox implements Mailbox {
   readonly #options: MailboxOptions;
   readonly #session: MysqlSession;
   #inbound: Inbound | null = null;
+  #outbound: OutboundTable | null = null;
 
   constructor(options: MailboxOptions, target: MysqlTarget) {
     this.#options = options;
@@ -79,6 +90,18 @@ class MysqlMailbox implements Mailbox {
     return openInsert(this.#session, inbound, text);
   }
 
+  async withOutbound<T>(work: (outbound: Outbound) => Promise<T>): Promise<T> {
+    return this.#session.use(async (on) => {
+      const table = (this.#outbound ??= await findOutbound(on, this.#options.names.outbound));
+      try {
+        return await withOutbound(on, table, this.#options.timeoutMs, work);
+      } catch (error) {
+        if (isRenamed(error)) this.#outbound = null;
+        throw error;
+      }
+    });
+  }
+
   async isOurs(): Promise<boolean> {
     return this.#session.use(isOurs);
   }
@@ -86,6 +109,7 @@ class MysqlMailbox implements Mailbox {
   async init(): Promise<void> {
     await this.#session.use((on) => init(on, this.#options.names));
     this.#inbound = null;
+    this.#outbound = null;
   }
 
   async check(): Promise<readonly CheckLine[]> {

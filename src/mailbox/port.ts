@@ -43,6 +43,23 @@ export interface OpenInsert {
   rollback(): Promise<void>;
 }
 
+/** A row of the outbound table. */
+export interface OutboundRow {
+  readonly id: bigint;
+  /** Null where the text is NULL. */
+  readonly text: string | null;
+}
+
+/** The outbound table while its named lock is held (decisions.md, "Requests"). */
+export interface Outbound {
+  /** Highest ID; 0 where the table is empty. */
+  highest(): Promise<bigint>;
+  /** Rows with ID > after, ascending, at most limit, those committed before the lock was taken and our own. */
+  rowsAfter(after: bigint, limit: number): Promise<readonly OutboundRow[]>;
+  /** Inserts a message with its ROUTINGID, null for none; it is committed when the work ends. */
+  insert(text: string, routing: string | null): Promise<bigint>;
+}
+
 /** One line of `msgx check`. */
 export interface CheckLine {
   readonly what: string;
@@ -88,6 +105,14 @@ export interface Mailbox {
   insertAll(texts: readonly string[]): Promise<readonly MsgId[]>;
   /** Inserts a message and leaves the transaction open, on a connection of its own. */
   openInsert(text: string): Promise<OpenInsert>;
+
+  /**
+   * Works on the outbound table in one transaction, holding a named lock of the mailbox's database: no two sessions
+   * do so at once, and whoever gets the lock sees all that was inserted under it before, also by a session whose
+   * client has given up waiting. The lock is no lock on rows or tables and ends with the session at the latest.
+   * Throws Outage where it cannot be had within the deadline; what the work throws undoes its insert.
+   */
+  withOutbound<T>(work: (outbound: Outbound) => Promise<T>): Promise<T>;
 
   /** Whether `mailbox init` made this mailbox (its marker table is there). */
   isOurs(): Promise<boolean>;

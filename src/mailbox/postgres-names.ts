@@ -87,30 +87,55 @@ export class MailboxNameMissing extends Outage {
   }
 }
 
+/** The outbound table; inserted and routing may be absent. */
+export interface OutboundTable {
+  readonly table: FoundTable;
+  readonly id: FoundColumn;
+  readonly text: FoundColumn;
+  readonly inserted: FoundColumn | null;
+  readonly routing: FoundColumn | null;
+}
+
 /** Finds the inbound table. Throws MailboxNameMissing with the configuration key where something is missing. */
 export async function findInbound(run: Run, names: MailboxNames['inbound']): Promise<Inbound> {
-  const table = await findTable(run, names.table);
-  if (table === null) {
-    throw new MailboxNameMissing(
-      `the mailbox has no table ${names.table}, or this user may not see its schema (msgx.mailbox.tables.inbound.table)`,
-    );
-  }
-  const required = (key: 'id' | 'text' | 'processed') => {
-    const column = table.column(names[key]);
-    if (column !== null) return column;
-    throw new MailboxNameMissing(
-      `table ${table.quoted} has no column ${names[key]} (msgx.mailbox.tables.inbound.${key})`,
-    );
-  };
+  const table = await tableOf(run, 'inbound', names.table);
   const [server] = await run<{ encoding: string }>("select current_setting('server_encoding') as encoding");
   return {
     table,
-    id: required('id'),
-    text: required('text'),
-    processed: required('processed'),
+    id: columnOf(table, 'inbound', 'id', names.id),
+    text: columnOf(table, 'inbound', 'text', names.text),
+    processed: columnOf(table, 'inbound', 'processed', names.processed),
     received: table.column(names.received),
     status: table.column(names.status),
     // SQL_ASCII stores bytes as they came; converting them would check nothing.
     utf8: server?.encoding === 'UTF8' || server?.encoding === 'SQL_ASCII',
   };
+}
+
+/** Finds the outbound table. Throws like {@link findInbound}. */
+export async function findOutbound(run: Run, names: MailboxNames['outbound']): Promise<OutboundTable> {
+  const table = await tableOf(run, 'outbound', names.table);
+  return {
+    table,
+    id: columnOf(table, 'outbound', 'id', names.id),
+    text: columnOf(table, 'outbound', 'text', names.text),
+    inserted: table.column(names.inserted),
+    routing: table.column(names.routing),
+  };
+}
+
+async function tableOf(run: Run, key: string, name: string): Promise<FoundTable> {
+  const table = await findTable(run, name);
+  if (table !== null) return table;
+  throw new MailboxNameMissing(
+    `the mailbox has no table ${name}, or this user may not see its schema (msgx.mailbox.tables.${key}.table)`,
+  );
+}
+
+function columnOf(table: FoundTable, key: string, column: string, name: string): FoundColumn {
+  const found = table.column(name);
+  if (found !== null) return found;
+  throw new MailboxNameMissing(
+    `table ${table.quoted} has no column ${name} (msgx.mailbox.tables.${key}.${column})`,
+  );
 }

@@ -2,10 +2,20 @@
 import pg from 'pg';
 import type { MsgId } from '../domain/ids.ts';
 import type { MailboxOptions } from './options.ts';
-import type { CheckLine, IdRange, LookAhead, Mailbox, MailboxRow, MarkResult, OpenInsert } from './port.ts';
+import type {
+  CheckLine,
+  IdRange,
+  LookAhead,
+  Mailbox,
+  MailboxRow,
+  MarkResult,
+  OpenInsert,
+  Outbound,
+} from './port.ts';
 import { check } from './postgres-check.ts';
 import { init, isOurs } from './postgres-init.ts';
 import { findInbound, type Inbound } from './postgres-names.ts';
+import { withOutbound } from './postgres-outbound.ts';
 import { bounds, gapsUpTo, lookAhead, rowsAfter, rowsIn, texts } from './postgres-read.ts';
 import { PostgresSession, type Run } from './postgres-session.ts';
 import { insert, insertAll, mark, openInsert } from './postgres-write.ts';
@@ -74,6 +84,10 @@ class PostgresMailbox implements Mailbox {
 
   async openInsert(text: string): Promise<OpenInsert> {
     return this.#on((_, inbound) => openInsert(this.#session, inbound, text));
+  }
+
+  async withOutbound<T>(work: (outbound: Outbound) => Promise<T>): Promise<T> {
+    return withOutbound(this.#session, this.#options.names.outbound, work);
   }
 
   async isOurs(): Promise<boolean> {

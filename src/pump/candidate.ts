@@ -21,6 +21,8 @@ export type Candidate =
       readonly header: Partial<Header> | null;
       readonly reason: string;
       readonly detail: JsonObject | null;
+      /** Of a schedule: the scheduled times that could be read. */
+      readonly scheduledTimes?: readonly string[];
     }
   /** Not terminal: retried as CODEC_ERROR; its identity is not bound either. */
   | {
@@ -29,6 +31,8 @@ export type Candidate =
       readonly header: Partial<Header> | null;
       readonly reason: string;
       readonly detail: JsonObject | null;
+      /** Of a schedule: the scheduled times that could be read. */
+      readonly scheduledTimes?: readonly string[];
     };
 
 /** Reads and decodes the texts of a batch, in order. Throws Outage where the first head needs a mailbox that is away. */
@@ -120,6 +124,7 @@ function judge(context: PumpContext, head: Head, text: string): Candidate {
         header: outcome.header,
         reason: outcome.reason,
         detail: detailOf(outcome.faults),
+        ...(outcome.scheduledTimes === undefined ? {} : { scheduledTimes: outcome.scheduledTimes }),
       };
   }
 }

@@ -22,6 +22,7 @@ import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
 import type { PumpContext } from './context.ts';
 import type { Bound } from './identities.ts';
+import { RequestBook } from './request-book.ts';
 import { World } from './world.ts';
 
 /** A message that will end in this batch. */
@@ -71,6 +72,7 @@ async function endBatch(
   // Each statement sees what was committed when it began: what the lock has waited for, too.
   const world = await readWorld(context, tx, batch);
   failpoint('pump.locked');
+  const requests = await RequestBook.read(context, tx, batch);
   const now = clock.now();
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
@@ -115,7 +117,8 @@ async function endBatch(
       flight: (flid) => world.flight(flid),
       reference: (rtype) => world.reference(rtype),
       ...facts,
-      openRequest: 'none',
+      openRequests: requests.open,
+      clockSkewMs: context.requests?.clockSkewMs ?? 0,
       allowEmptyReference: false,
     };
     const decision = await inSteps(decideSteps(input), breathe);
@@ -134,7 +137,9 @@ async function endBatch(
   for (const ready of batch) {
     if (finished.length > 0 && characters > (context.eventCharacters ?? EVENT_CHARACTERS)) break;
     const before = events.length;
-    finished.push(await decideOne(ready));
+    const ended = await decideOne(ready);
+    requests.note(ended);
+    finished.push(ended);
     for (const { body } of events.slice(before)) characters += body.length;
     await breathe();
   }
@@ -142,6 +147,7 @@ async function endBatch(
   failpoint('pump.decided');
   await unarchiveFlights(tx, world.unarchived);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
+  await requests.write(tx, now);
   const rows = {
     flights: world.flightsWritten,
     events,

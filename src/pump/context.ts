@@ -8,6 +8,15 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Fence } from '../store/database.ts';
 import type { RetryTiers } from './retry.ts';
 
+/** What the pump goes by and registers in its transactions (contract, `msgx.requests.*`). */
+export interface RequestDuties {
+  /** Our SNDR: part of the key of a request. */
+  readonly sender: string;
+  readonly clockSkewMs: number;
+  readonly errorReports: boolean;
+  readonly onDeadSchedule: boolean;
+}
+
 export interface PumpContext {
   readonly database: Database;
   /** Only for the second look at a row that had no text at intake. */
@@ -32,6 +41,8 @@ export interface PumpContext {
   /** Most characters of events of one transaction; one message always fits. Default 64 Mi. */
   readonly eventCharacters?: number;
   readonly retry: RetryTiers;
+  /** Answers and duties towards the upstream; absent in shadow mode and where nothing is ever requested. */
+  readonly requests?: RequestDuties;
   /** Told after each commit how many messages have ended. */
   readonly onProgress?: (messages: number) => void;
 }

@@ -15,6 +15,7 @@ import type { PumpContext } from './context.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { batchOf, ruleOf } from './head.ts';
 import { bindBatch, type Bound } from './identities.ts';
+import { requestAgain } from './request-book.ts';
 import { checkTiers, nextAttempt } from './retry.ts';
 import { traceSchedules } from './trace.ts';
 
@@ -166,10 +167,16 @@ export class Pump {
   }
 
   async #exhaust(head: Head): Promise<void> {
-    const { database, fence, clock, retry, log, metrics } = this.#context;
+    const { database, fence, clock, retry, log, metrics, requests } = this.#context;
     failpoint('exhaust.deciding');
+    const [dead] = requests?.onDeadSchedule === true ? await readCandidates(this.#context, [head]) : [];
+    const now = clock.now();
     const ended = await database.transaction(
-      (tx) => exhaustMessage(tx, head.msgId, retry.maxAttempts, clock.now()),
+      async (tx) => {
+        const row = await exhaustMessage(tx, head.msgId, retry.maxAttempts, now);
+        if (row !== null && dead !== undefined) await requestAgain(this.#context, tx, dead, now);
+        return row;
+      },
       { fence },
     );
     if (ended === null) return;

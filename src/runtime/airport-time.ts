@@ -21,6 +21,19 @@ export function airportTime(millis: number, timeZone: string): string {
   return `${local}${offset < 0 ? '-' : '+'}${hours}:${minutes}`;
 }
 
+/**
+ * The instant of a local time, ms. Of a time that occurs twice the earlier instant; one that a clock change skips is
+ * moved on by as much as the clock.
+ *
+ * @param day yyyy-MM-dd
+ * @param time HH:mm
+ */
+export function localMoment(day: string, time: string, timeZone: string): number {
+  return Temporal.PlainDateTime.from(`${day}T${time}`).toZonedDateTime(timeZone, {
+    disambiguation: 'compatible',
+  }).epochMilliseconds;
+}
+
 function offsetMinutes(millis: number, timeZone: string): number {
   const bucket = Math.floor(millis / BUCKET_MS);
   const key = `${timeZone} ${String(bucket)}`;

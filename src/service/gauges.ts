@@ -42,6 +42,8 @@ export async function refreshGauges(
   metrics.backfillOwed.set(backfill.owed);
   for (const [reason, marks] of Object.entries(backfill.abandoned))
     metrics.backfillAbandoned.set({ reason }, marks);
+  for (const [state, requests] of Object.entries(status.requests.byState))
+    metrics.requests.set({ state }, requests);
   metrics.deadMessages.reset();
   for (const [errorClass, messages] of Object.entries(counts.byClass)) {
     metrics.deadMessages.set({ class: errorClass }, messages);

@@ -1,5 +1,5 @@
 /**
- * The stations of the active instance, wired: inbox → pump → delivery, backfill beside. Built anew for each
+ * The stations of the active instance, wired: inbox → pump → delivery; backfill and requests beside. Built anew for each
  * lease, with its fence and a clock anchored to the database, and stopped as a whole.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { InboxPoller } from '../inbox/poller.ts';
 import { seedInboxOrStop } from '../inbox/seeding.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { RequestCoordinator } from '../requests/coordinator.ts';
 import { AGAIN, restUntil, type Round, type StationName } from '../runtime/station.ts';
 import type { Database, Fence } from '../store/database.ts';
 import { Pump } from '../pump/pump.ts';
@@ -21,6 +22,9 @@ import { partitionMemory } from './partitions.ts';
 import type { Rates } from './rates.ts';
 import type { Resources } from './resources.ts';
 import { openSink } from './sink.ts';
+
+/** Pause between two looks for requests to be sent or expired, ms: a request of an operator waits no longer. */
+const REQUESTS_INTERVAL_MS = 1_000;
 
 /** A pause that an operator has set. */
 export interface Pause {
@@ -113,6 +117,16 @@ export class Pipeline {
       batchBytes: pipeline.batchBytes,
       maxMessageBytes: config.maxMessageBytes,
       retry: pipeline.retry,
+      ...(pipeline.shadow
+        ? {}
+        : {
+            requests: {
+              sender: config.sender,
+              clockSkewMs: config.requests.clockSkewMs,
+              errorReports: config.requests.errorReports,
+              onDeadSchedule: config.requests.onDeadSchedule,
+            },
+          }),
       onProgress: (messages) => {
         rates.add('pump', messages);
         this.#wake('delivery');
@@ -152,6 +166,25 @@ export class Pipeline {
       shadow: pipeline.shadow,
     });
 
+    const requests = new RequestCoordinator({
+      database,
+      fence,
+      clock,
+      mailbox,
+      dialect,
+      log: options.logOf('requests'),
+      sender: config.sender,
+      timeZone: config.timeZone,
+      operationDayCutoff: config.operationDayCutoff,
+      mailboxTimeoutMs: config.mailbox.timeoutMs,
+      timeoutMs: config.requests.timeoutMs,
+      onStart: config.requests.onStart,
+      dailyAt: config.requests.dailyAt,
+      routing: config.requests.routing,
+      shadow: pipeline.shadow,
+      onSent: () => rates.add('requests', 1),
+    });
+
     let seeded = false;
     const inboxRound = async (): Promise<Round> => {
       if (!seeded) {
@@ -182,6 +215,7 @@ export class Pipeline {
       loop('pump', pipeline.pollIntervalMs, () => pump.tick()),
       loop('delivery', Math.min(config.schd.flushIntervalMs, 1_000), () => this.#delivery.round()),
       loop('backfill', pipeline.backfillIntervalMs, () => backfill.round()),
+      loop('requests', REQUESTS_INTERVAL_MS, () => requests.round()),
     ];
   }
 

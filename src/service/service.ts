@@ -9,7 +9,7 @@ import { stationLogger } from '../runtime/logger.ts';
 import { AnchoredClock } from '../runtime/clock.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
-import type { StationName } from '../runtime/station.ts';
+import { STATIONS, type StationName } from '../runtime/station.ts';
 import { Database } from '../store/database.ts';
 import { fixSetting } from '../store/fixed-setting.ts';
 import { checkSchema } from '../store/migrate.ts';
@@ -107,7 +107,7 @@ export class Service implements LiveView {
   }
 
   stations(): readonly StationStatus[] {
-    return (['inbox', 'pump', 'delivery', 'backfill'] as const).map((name) => {
+    return STATIONS.map((name) => {
       const loop = this.#pipeline?.loops.find((candidate) => candidate.name === name);
       const perMinute = this.#rates.perMinute(name);
       if (loop === undefined && this.#awaySince !== null) {

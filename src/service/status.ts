@@ -9,7 +9,9 @@ import { STATIONS } from '../runtime/station.ts';
 import type { Database } from '../store/database.ts';
 import { readCursor } from '../store/inbox-cursor.ts';
 import { selectOpenHoles } from '../store/inbox-hole.ts';
+import { countReports } from '../store/error-report.ts';
 import { databaseNow, selectLease } from '../store/lease.ts';
+import { countRequests, type RequestState } from '../store/req-track.ts';
 import {
   countDeadSchedules,
   countDelivered,
@@ -105,6 +107,11 @@ export interface StatusDocument {
     readonly confirmed: number;
     readonly abandoned: Readonly<Record<'MISSING_ROW' | 'TRANSIENT_DEADLINE', number>>;
   };
+  readonly requests: {
+    readonly byState: Readonly<Record<RequestState, number>>;
+    /** Error reports: queued, and in COUTMSGS. */
+    readonly reports: { readonly waiting: number; readonly sent: number };
+  };
   readonly last: {
     readonly enqueuedAt: string | null;
     readonly processedAt: string | null;
@@ -161,6 +168,8 @@ export class StatusReader {
       deadSchedules,
       outbox,
       marks,
+      requests,
+      reports,
       last,
       pauses,
     ] = await Promise.all([
@@ -175,6 +184,8 @@ export class StatusReader {
       countDeadSchedules(db),
       countOutbox(db),
       countMarks(db),
+      countRequests(db),
+      countReports(db),
       selectLastTimes(db),
       selectPauses(db),
     ]);
@@ -193,7 +204,7 @@ export class StatusReader {
       shadow: this.#config.pipeline.shadow,
       stations:
         this.#live?.stations() ??
-        STATIONS.filter((name) => name !== 'requests').map((name) => {
+        STATIONS.map((name) => {
           const pause = pauses.find(({ station }) => station === name);
           return {
             name,
@@ -258,6 +269,7 @@ export class StatusReader {
         confirmed: done.delivered.confirmedMarks,
         abandoned: { MISSING_ROW: marks.missingRow, TRANSIENT_DEADLINE: marks.transientDeadline },
       },
+      requests: { byState: requests, reports },
       last: {
         enqueuedAt: isoOrNull(last.enqueuedAt),
         processedAt: isoOrNull(last.processedAt),

@@ -8,6 +8,7 @@ import { dayTimes, type DayTimes } from './local-time.ts';
 import { poison, poisonClass } from './poison.ts';
 import { hashOf, randomStream, type Random } from './random.ts';
 import { MAX_COUNT, type DayOptions, type Draft, type Step } from './steps.ts';
+import { answerRecord } from './schedule.ts';
 import { message } from './xml.ts';
 
 /** One place in the day; texts are written when it is reached. */
@@ -39,25 +40,43 @@ const SEQUENCES_PER_DAY = 100_003;
  */
 export function simulateDay(options: DayOptions): Iterable<Step> {
   checkShares(options);
-  const { seed, count } = options;
+  const { seed } = options;
   const airport = options.airport ?? DEFAULT_AIRPORT;
   const times = dayTimes(options.day, options.timeZone);
-  const share = (of: number) => Math.round(count * of);
+  const { extras, wanted } = sharesOf(options);
+  const base = baseDay(wanted, { seed, airport, times });
+  const random = randomStream(seed, `places ${times.day}`);
+  const late = new Map<number, Lateness>();
+  const places = arrange(base, extras, random);
+  chooseLate(places, base.drafts, Math.round(options.count * options.late), random, late);
+  return { [Symbol.iterator]: () => write({ places, late, base, times, seed, airport }) };
+}
+
+/**
+ * The records of the day's scheduled flights with what no update changes: an answer to a request during the day must not
+ * take back what has been told since. Throws like {@link simulateDay}.
+ */
+export function plannedRecords(options: DayOptions): readonly string[] {
+  checkShares(options);
+  const airport = options.airport ?? DEFAULT_AIRPORT;
+  const times = dayTimes(options.day, options.timeZone);
+  const { scheduled } = baseDay(sharesOf(options).wanted, { seed: options.seed, airport, times });
+  return scheduled.map((flight) => answerRecord(flight, times));
+}
+
+/** Messages that come on top of the day's own, and how many are left for those. */
+function sharesOf(options: DayOptions) {
+  const share = (of: number) => Math.round(options.count * of);
   const extras = {
     duplicates: share(options.duplicates),
     poison: share(options.poison),
     unsupported: share(options.unsupported),
     holes: share(options.holes),
   };
-  const wanted = count - extras.duplicates - extras.poison - extras.unsupported;
+  const wanted = options.count - extras.duplicates - extras.poison - extras.unsupported;
   if (wanted < 1)
     throw new RangeError('duplicates, poison and unsupported leave no message of the day itself');
-  const base = baseDay(wanted, { seed, airport, times });
-  const random = randomStream(seed, `places ${times.day}`);
-  const late = new Map<number, Lateness>();
-  const places = arrange(base, extras, random);
-  chooseLate(places, base.drafts, share(options.late), random, late);
-  return { [Symbol.iterator]: () => write({ places, late, base, times, seed, airport }) };
+  return { extras, wanted };
 }
 
 function checkShares(options: DayOptions): void {

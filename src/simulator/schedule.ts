@@ -35,6 +35,11 @@ export function scheduleRecord(flight: FlightPlan, airport: string, times: DayTi
   );
 }
 
+/** The record of a flight with what no update changes. */
+export function answerRecord(flight: FlightPlan, times: DayTimes): string {
+  return node('FLTR', head(flight, flight.scheduled, times) + leaf('FLTY', flight.serviceType));
+}
+
 /** The record of a codeshare: the operating flight under another number. */
 export function codeshareRecord(
   share: Codeshare,

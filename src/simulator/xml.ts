@@ -35,6 +35,8 @@ export interface Meta {
   readonly dttm: string;
   readonly type: string;
   readonly subtype: string;
+  /** SEQN of the request that is answered; absent for none. */
+  readonly echo?: string;
 }
 
 /** A whole message around its payload. */
@@ -44,7 +46,8 @@ export function message(meta: Meta, payload: string): string {
     leaf('SEQN', meta.sequence) +
     leaf('DTTM', meta.dttm) +
     leaf('TYPE', meta.type) +
-    leaf('STYP', meta.subtype);
+    leaf('STYP', meta.subtype) +
+    leaf('RSEQ', meta.echo);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<MSG xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="sis.xsd">',

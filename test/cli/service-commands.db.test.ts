@@ -45,7 +45,7 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
     const first = await msgx(['migrate', '--json'], { cwd });
     expect(JSON.parse(first.stdout)).toMatchObject({
       schema: 'msgx',
-      applied: ['0001_initial'],
+      applied: ['0001_initial', '0002_requests'],
       views: true,
     });
     const again = await msgx(['migrate', '--json'], { cwd });
@@ -55,6 +55,29 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
     const after = await msgx(['check'], { cwd });
     expect(after.code, after.stdout).toBe(0);
     expect(after.stdout).not.toContain('failed');
+  });
+
+  it('request registers a request per day, refuses what makes no sense, and lists them', async () => {
+    const asked = await msgx(
+      ['request', 'schedule', '--from', '2026-03-14', '--to', '2026-03-15', '--reason', 'gap', '--json'],
+      { cwd },
+    );
+    expect(asked.code, asked.stderr).toBe(0);
+    expect(JSON.parse(asked.stdout)).toMatchObject({
+      requests: [{ operationDay: '2026-03-14' }, { operationDay: '2026-03-15' }],
+    });
+    expect((await msgx(['request', 'reference', 'ARPT'], { cwd })).stdout).toBe('request 3 registered\n');
+    const unknown = await msgx(['request', 'reference', 'NOPE'], { cwd });
+    expect(unknown).toMatchObject({ code: 1, stdout: '' });
+    expect(unknown.stderr).toMatch(/^no reference type NOPE: .*ARPT/);
+    const { requests } = JSON.parse((await msgx(['request', 'list', '--json'], { cwd })).stdout) as {
+      requests: readonly Record<string, unknown>[];
+    };
+    expect(requests.map(({ type, state }) => [type, state])).toEqual([
+      ['ARPT', 'PENDING'],
+      ['SCHD', 'PENDING'],
+      ['SCHD', 'PENDING'],
+    ]);
   });
 
   it('check fails for a role without grants and for a column that is gone, with what to do', async () => {

@@ -28,7 +28,7 @@ function sample(key: Key): { text: string; value: unknown } {
   if (expects.startsWith('a time of day')) return { text: '04:30', value: '04:30' };
   if (expects.startsWith('a topic name')) return { text: 'x.y', value: 'x.y' };
   if (/^(none, or )?a list/.test(expects)) return { text: 'AIRL,ARPT', value: ['AIRL', 'ARPT'] };
-  return { text: 'other_name', value: 'other_name' };
+  return { text: 'other', value: 'other' };
 }
 
 describe.each(KEYS.map((key) => [key.variable, key] as const))('%s', (variable, key) => {

@@ -102,7 +102,7 @@ test('a missing default file is named where something is missing', () => {
 test('null unsets what may be unset and is a fault elsewhere', () => {
   expect(valid(configFromObject({ ...MINIMAL, rules: { reference: null } })).rules.reference).toBeNull();
   expect(faultsWith({ sender: null })).toEqual([
-    'msgx.sender: must be 1 to 16 letters, digits, _ or -, got nothing',
+    'msgx.sender: must be 1 to 8 letters, digits, _ or -, got nothing',
   ]);
   expect(faultsWith({ airport: null })).toEqual([
     'msgx.airport: is required: an IATA airport code: three capital letters',

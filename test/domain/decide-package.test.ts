@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { flightsNamed, referenceNamed } from '../../src/domain/decide/index.ts';
+import { flightsNamed, referenceNamed, type DecisionInput } from '../../src/domain/decide/index.ts';
+import type { Header } from '../../src/domain/message.ts';
+import type { OpenRequest } from '../../src/domain/request.ts';
 import {
+  DAY,
   deletion,
   F1,
   F2,
@@ -43,12 +46,78 @@ describe('the response guard', () => {
     expect(world.flights.size + world.references.size).toBe(0);
   });
 
-  it('lets an answer to an open request pass', () => {
-    const world = new World();
-    expect(world.run(1, schedule([patch(F1)], 'RESP'), { openRequest: 'open' })).toMatchObject({
-      reason: null,
+  const SENT_AT = Date.parse('2026-03-14T06:00:00.700+08:00');
+  const request = (overrides: Partial<OpenRequest> = {}): OpenRequest => ({
+    ...{ reqId: 1n, rtype: 'SCHD', operationDay: DAY, sequence: '42', sentAt: SENT_AT },
+    ...overrides,
+  });
+  /** The request that a RESP of one flight on 14 March answers, and how; null where it is skipped. */
+  const answered = (
+    openRequests: readonly OpenRequest[],
+    meta: Partial<Header> = {},
+    overrides: Partial<DecisionInput> = {},
+  ) => {
+    const response = schedule([patch(F1)], 'RESP');
+    const decision = new World().run(
+      1,
+      { ...response, header: { ...response.header, dttm: '2026-03-14T06:00:00+08:00', ...meta } },
+      { openRequests, ...overrides },
+    );
+    if (decision.state === 'SKIPPED') return null;
+    return decision.state === 'SUCCEEDED' && decision.answer !== null
+      ? [decision.answer.request.reqId, decision.answer.matched]
+      : decision.state;
+  };
+
+  it('lets an answer to an open request pass, exactly by the echoed SEQN, else downgraded', () => {
+    expect(answered([request()], { echo: '42' })).toEqual([1n, 'exact']);
+    expect(answered([request({ operationDay: '2026-03-20' })], { echo: '42' })).toEqual([1n, 'exact']);
+    expect(answered([request()])).toEqual([1n, 'downgraded']);
+    // An echo that is there decides alone: the open request of the day is another's.
+    expect(answered([request()], { echo: '43' })).toBeNull();
+    expect(answered([request({ rtype: 'ABDG', operationDay: null })], { echo: '42' })).toBeNull();
+  });
+
+  it('without an echo wants the single open request of all the days named', () => {
+    const other = request({ reqId: 2n, operationDay: '2026-03-15', sequence: '43' });
+    expect(answered([other])).toBeNull();
+    expect(answered([other, request()])).toEqual([1n, 'downgraded']);
+    expect(answered([request(), request({ reqId: 3n, sequence: '44' })])).toBeNull();
+    expect(answered([request({ operationDay: '2026-03-13' })], {}, { cutoff: '12:00' })).toEqual([
+      1n,
+      'downgraded',
+    ]);
+    const empty = message(
+      { kind: 'schedule', subtype: 'RESP', declared: '0', records: [] },
+      { ...header, dttm: '2026-03-14T06:00:00+08:00' },
+    );
+    expect(new World().run(1, empty, { openRequests: [other] }).state).toBe('SUCCEEDED');
+    expect(new World().run(1, empty, { openRequests: [other, request()] }).state).toBe('SKIPPED');
+  });
+
+  it('refuses what was built before the request was sent, clock skew considered', () => {
+    const [within, beyond] = ['2026-03-14T05:59:31+08:00', '2026-03-14T05:59:29+08:00'];
+    for (const echo of [null, '42']) {
+      expect(answered([request()], { dttm: within, echo })).toEqual([
+        1n,
+        echo === null ? 'downgraded' : 'exact',
+      ]);
+      expect(answered([request()], { dttm: beyond, echo })).toBeNull();
+    }
+    // DTTM has whole seconds: one built in the second of the request is not older.
+    expect(answered([request()], {}, { clockSkewMs: 0 })).toEqual([1n, 'downgraded']);
+  });
+
+  it('goes by the type for reference data, and leaves a request unanswered by a package that is refused', () => {
+    const asked = request({ rtype: 'ABDG', operationDay: null });
+    const inputs = { openRequests: [asked], clockSkewMs: 24 * 3_600_000 };
+    const answer = { request: asked, matched: 'downgraded' };
+    expect(new World().run(1, referenceMessage('RESP', ['212', {}]), inputs)).toMatchObject({ answer });
+    expect(new World().run(1, referenceMessage('RESP'), inputs)).toEqual({
+      ...{ state: 'DEAD', errorClass: 'PROTOCOL', reason: 'empty-reference' },
+      detail: { faults: ['empty-reference'] },
     });
-    expect(world.flight(F1).version).toBe(1);
+    expect(new World().run(1, referenceMessage('DNLD', ['212', {}]), inputs)).toMatchObject({ answer: null });
   });
 });
 

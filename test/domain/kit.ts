@@ -112,7 +112,8 @@ export class World {
       reference: (rtype) => this.references.get(rtype) ?? EMPTY_REFERENCE,
       now: NOW,
       cutoff: '00:00',
-      openRequest: 'none',
+      openRequests: [],
+      clockSkewMs: 30_000,
       allowEmptyReference: false,
       ...overrides,
     });

@@ -37,6 +37,19 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/api/v1/flights/700001', body: null, expected: [401, 401, 403, 404, 404] },
   { method: 'GET', path: '/api/v1/events', body: null, expected: [401, 401, 403, 200, 200] },
   { method: 'GET', path: '/api/v1/audit', body: null, expected: [401, 401, 403, 200, 200] },
+  { method: 'GET', path: '/api/v1/requests', body: null, expected: [401, 401, 403, 200, 200] },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/request/schedule',
+    body: '{"reason":"test","from":"2026-03-14"}',
+    expected: [401, 401, 403, 403, 200],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/request/reference',
+    body: '{"type":"ARPT"}',
+    expected: [401, 401, 403, 403, 400],
+  },
   { method: 'GET', path: '/api/v1/stream', body: null, expected: [401, 401, 403, 200, 200] },
   {
     method: 'POST',

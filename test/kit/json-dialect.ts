@@ -11,6 +11,7 @@ import type { Body, DecodeOutcome, FlightPatch, Header, Write } from '../../src/
 export const JSON_DIALECT: Dialect = {
   name: 'json',
   profileHash: 'json-1',
+  referenceTypes: ['ABDG'],
   mailbox: {
     inbound: { table: 'i', id: 'i', text: 't', received: 'r', processed: 'p', status: 's' },
     outbound: { table: 'o', id: 'o', text: 't', inserted: 'i', routing: 'r' },

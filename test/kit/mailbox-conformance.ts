@@ -221,6 +221,72 @@ export function mailboxConformance({ create, url, seesWriters }: Conformance): v
     });
   });
 
+  describe('outbound table', () => {
+    it('takes messages with their route and the time, and gives them back above an ID', async () => {
+      const box = await create();
+      expect(await box.mailbox.withOutbound((outbound) => outbound.highest())).toBe(0n);
+      const ids = await box.mailbox.withOutbound(async (outbound) => {
+        const first = await outbound.insert('请求 <RQST/> 𠮷', 'AODB');
+        const second = await outbound.insert('two', null);
+        expect((await outbound.rowsAfter(first, 9)).map(({ id }) => id)).toEqual([second]);
+        expect(await outbound.highest()).toBe(second);
+        return [first, second];
+      });
+      const rows = await box.outboundRows();
+      expect(rows.map(({ id, text, routing }) => [id, text, routing])).toEqual([
+        [ids[0], '请求 <RQST/> 𠮷', 'AODB'],
+        [ids[1], 'two', null],
+      ]);
+      for (const { aged } of rows) expect(Math.abs(aged)).toBeLessThan(60);
+      await box.mailbox.withOutbound(async (outbound) => {
+        expect(await outbound.rowsAfter(0n, 1)).toEqual([{ id: ids[0], text: '请求 <RQST/> 𠮷' }]);
+        expect(await outbound.rowsAfter(ids[1]!, 9)).toEqual([]);
+      });
+    });
+
+    it('is worked on by one session at a time, and the next sees what the one before inserted', async () => {
+      const box = await create();
+      const other = await box.reopen({});
+      const hasty = await box.reopen({ timeoutMs: 1_000 });
+      await hasty.withOutbound((outbound) => outbound.highest());
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      let entered: () => void = () => undefined;
+      const inside = new Promise<void>((resolve) => (entered = resolve));
+      const writing = box.mailbox.withOutbound(async (outbound) => {
+        entered();
+        await held;
+        return outbound.insert('late', null);
+      });
+      await inside;
+      let seen: readonly bigint[] | null = null;
+      const looking = other.withOutbound(async (outbound) => {
+        seen = (await outbound.rowsAfter(0n, 9)).map(({ id }) => id);
+      });
+      // Whoever waits no longer than a moment is told so, and is no obstacle afterwards.
+      await expect(hasty.withOutbound((outbound) => outbound.highest())).rejects.toThrow(Outage);
+      expect(seen).toBeNull();
+      release();
+      const id = await writing;
+      await looking;
+      expect(seen).toEqual([id]);
+      expect(await hasty.withOutbound((outbound) => outbound.highest())).toBe(id);
+    });
+
+    it('keeps nothing of work that failed, whatever failed it, and is free again', async () => {
+      const box = await create();
+      for (const error of [new Error('ours'), new Outage('database', new Error('another system'))]) {
+        const failing = box.mailbox.withOutbound(async (outbound) => {
+          await outbound.insert('never', null);
+          throw error;
+        });
+        await expect(failing).rejects.toBe(error);
+      }
+      expect(await box.mailbox.withOutbound((outbound) => outbound.rowsAfter(0n, 9))).toEqual([]);
+      expect(await box.outboundRows()).toEqual([]);
+    });
+  });
+
   describe('outages', () => {
     const calls: readonly (readonly [string, (mailbox: Mailbox) => Promise<unknown>])[] = [
       ['rowsAfter', (mailbox) => mailbox.rowsAfter(0n, 1)],
@@ -233,6 +299,7 @@ export function mailboxConformance({ create, url, seesWriters }: Conformance): v
       ['insert', (mailbox) => mailbox.insert('x')],
       ['insertAll', (mailbox) => mailbox.insertAll(['x'])],
       ['openInsert', (mailbox) => mailbox.openInsert('x')],
+      ['withOutbound', (mailbox) => mailbox.withOutbound((outbound) => outbound.insert('x', null))],
     ];
 
     it.each(calls)('%s throws Outage where the mailbox cannot be reached', async (_, call) => {

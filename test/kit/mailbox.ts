@@ -32,6 +32,14 @@ export interface OwnerTransaction {
   rollback(): Promise<void>;
 }
 
+/** An outbound row as its owner reads it. */
+export interface OutboundLine {
+  readonly id: bigint;
+  readonly text: string | null;
+  readonly routing: string | null;
+  readonly aged: number;
+}
+
 /** What a mailbox's owner and upstream do, for the conformance suite and the inbox tests. */
 export interface MailboxFixture {
   readonly mailbox: Mailbox;
@@ -47,6 +55,8 @@ export interface MailboxFixture {
   /** Seconds between a mark and the mailbox's own clock now. */
   markAge(id: bigint): Promise<number>;
   begin(): Promise<OwnerTransaction>;
+  /** The outbound rows in the order of their IDs; `aged` are the seconds since their time of insertion. */
+  outboundRows(): Promise<readonly OutboundLine[]>;
   /** Makes every statement on the inbound table wait until the returned function is called. */
   blockTable(): Promise<() => Promise<void>>;
   /** Another adapter on the same tables, with other options; closed after the test file. */
@@ -98,6 +108,14 @@ export async function createTestMailbox(url: string, schema = SCHEMA): Promise<P
         [id],
       );
       return Number(rows[0]?.age);
+    },
+    async outboundRows() {
+      const { rows } = await client.query<{ id: string; text: string; routing: string; aged: string }>(
+        `select coutmsgs_id as id, coutmsgs_clob_msg as text, routingid as routing,
+           extract(epoch from clock_timestamp() - coutmsgs_date_inserted)::text as aged
+         from coutmsgs order by coutmsgs_id`,
+      );
+      return rows.map(({ id, aged, ...rest }) => ({ ...rest, id: BigInt(id), aged: Number(aged) }));
     },
     async begin() {
       const owner = await session(url, schema);

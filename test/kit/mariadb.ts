@@ -262,6 +262,19 @@ export async function createMariadbMailbox(on?: MariadbServer): Promise<MariadbF
       );
       return Number(row?.age);
     },
+    async outboundRows() {
+      const [rows] = await owner.query<RowDataPacket[]>(
+        `select cast(COUTMSGS_ID as char) as id, COUTMSGS_CLOB_MSG as text, ROUTINGID as routing,
+           cast(timestampdiff(second, COUTMSGS_DATE_INSERTED, current_timestamp(6)) as char) as aged
+         from COUTMSGS order by COUTMSGS_ID`,
+      );
+      return rows.map((row) => ({
+        id: BigInt(row['id'] as string),
+        text: row['text'] as string | null,
+        routing: row['routing'] as string | null,
+        aged: Number(row['aged']),
+      }));
+    },
     async begin() {
       const session = await started.session(database);
       await session.beginTransaction();

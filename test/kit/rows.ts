@@ -14,6 +14,9 @@ export interface Outcome {
   readonly events: Rows;
   readonly latest: Rows;
   readonly traces: Rows;
+  readonly requests: Rows;
+  readonly reports: Rows;
+  readonly audits: Rows;
 }
 
 /** Reads the outcome. Events are in delivery order. */
@@ -44,5 +47,12 @@ export async function readOutcome({ client }: TestDatabase): Promise<Outcome> {
     traces: await rows(
       `select msg_id, styp, outcome, records, changed, scope_start, scope_end, recv_at from schd_snap_log order by msg_id`,
     ),
+    requests: await rows(
+      `select rtype, operation_day, sender, state, requested_at, requested_by, seqn, sent_at, look_at, out_id, done_at,
+         done_by, matched, expired_because, rank() over (order by req_id) as place
+       from req_track order by req_id`,
+    ),
+    reports: await rows('select * from error_report order by msg_id'),
+    audits: await rows('select at, who, action, reason, before, after from op_audit order by audit_id'),
   };
 }

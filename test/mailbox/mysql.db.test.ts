@@ -227,6 +227,10 @@ describe.skipIf(mariadbMissing !== null)('mailbox in MariaDB', () => {
       expect((await mailbox.lookAhead(0n, 9)).rows).toBe(4);
       expect(await mailbox.mark([id])).toEqual(new Map([[id, 'marked']]));
       expect((await mailbox.texts(more)).size).toBe(2);
+      const asked = await mailbox.withOutbound((outbound) => outbound.insert('asked', 'AODB'));
+      expect(await mailbox.withOutbound((outbound) => outbound.rowsAfter(0n, 9))).toEqual([
+        { id: asked, text: 'asked' },
+      ]);
       expect((await mailbox.check()).filter(({ result }) => result !== 'ok')).toEqual([
         expect.objectContaining({ what: 'PROCESS', result: 'warning' }),
       ]);

@@ -111,7 +111,19 @@ const text: fc.Arbitrary<IntakeText> = fc.oneof(
       .tuple(sequence, flid)
       .map(([n, id]) => schedule(n, [record(id, scalar('scheduledTime', '2026-03-15T09:00:00+08:00'))])),
   },
-  { weight: 1, arbitrary: sequence.map((n) => schedule(n, [record('700001')], 'RESP')) },
+  // Answers: of the day, with another's and with a request's SEQN, refused, of reference data.
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(sequence, fc.constantFrom(null, '41', '42', '43'), fc.constantFrom('1', '9'), writes)
+      .map(([n, echo, declared, w]) =>
+        say({
+          header: { sequence: String(n), type: 'SCHD', subtype: 'RESP', echo },
+          body: { kind: 'schedule', subtype: 'RESP', declared, records: [record('700001', ...w)] },
+        }),
+      ),
+  },
+  { weight: 2, arbitrary: fc.tuple(sequence, keys).map(([n, k]) => reference(n, 'RESP', k)) },
   { weight: 1, arbitrary: sequence.map(ignored) },
   { weight: 1, arbitrary: sequence.map(unsupported) },
   {
@@ -127,6 +139,15 @@ const text: fc.Arbitrary<IntakeText> = fc.oneof(
   },
 );
 
+/** A schedule request that was sent, one of reference data that was being written, one that was not begun. */
+const REQUESTS = `insert into req_track (rtype, operation_day, sender, state, requested_at, requested_by, seqn,
+    remembered_id, sent_at, look_at, out_id, expires_at)
+  values ('SCHD', '2026-03-14', 'MSGX', 'SENT', '2026-03-13T21:00Z', 'test', 41, 0, '2026-03-13T21:59Z', null, 1,
+      '2026-03-13T22:04Z'),
+    ('ABDG', null, 'MSGX', 'PENDING', '2026-03-13T21:00Z', 'test', 42, 1, '2026-03-13T21:59Z', '2026-03-13T22:00Z',
+      null, null),
+    ('SCHD', '2026-03-15', 'MSGX', 'PENDING', '2026-03-13T21:00Z', 'test', null, null, null, null, null, null)`;
+
 describe.skipIf(postgresMissing !== null)('batches', () => {
   let db: TestDatabase;
   beforeAll(async () => {
@@ -139,7 +160,11 @@ describe.skipIf(postgresMissing !== null)('batches', () => {
   ): Promise<Outcome & { counted: readonly number[] }> {
     await emptyTables(db);
     await intake(db, texts);
-    const pump = createPump(db, { commitBatch });
+    await db.client.query(REQUESTS);
+    const pump = createPump(db, {
+      commitBatch,
+      requests: { sender: 'MSGX', clockSkewMs: 30_000, errorReports: true, onDeadSchedule: true },
+    });
     await pump.drain();
     const { messages, duplicateMismatch, duplicateOfDead, seqnReset, unmatchedStand } = pump.metrics;
     return {
@@ -154,6 +179,7 @@ describe.skipIf(postgresMissing !== null)('batches', () => {
 
   it('of 1, 7 and 500 leave equal rows and events over random streams', async () => {
     const seen = new Set<string>();
+    const requested = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 15, maxLength: 60 }), async (texts) => {
         // A first schedule, so that most flights exist.
@@ -169,6 +195,9 @@ describe.skipIf(postgresMissing !== null)('batches', () => {
         for (const { state, error_class: errorClass, reason, last_error: lastError } of one.messages) {
           const text = typeof reason === 'string' ? reason : typeof lastError === 'string' ? lastError : '';
           seen.add([state, errorClass, text.split(/[: ]/)[0]].join(' '));
+        }
+        for (const { rtype, requested_by: by, state, matched } of one.requests) {
+          requested.add([rtype, by, state, matched ?? ''].join(' ').trim());
         }
         // Versions of a flight ascend by one, in event order.
         const versions = new Map<unknown, number>();
@@ -204,5 +233,14 @@ describe.skipIf(postgresMissing !== null)('batches', () => {
         'SUCCEEDED  unchanged',
       ]),
     );
+    expect([...requested].sort()).toEqual([
+      'ABDG test DONE downgraded',
+      'ABDG test PENDING',
+      'SCHD msgx:on-dead-schedule PENDING',
+      'SCHD test DONE downgraded',
+      'SCHD test DONE exact',
+      'SCHD test PENDING',
+      'SCHD test SENT',
+    ]);
   }, 300_000);
 });

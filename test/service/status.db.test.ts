@@ -59,11 +59,19 @@ describe.skipIf(postgresMissing !== null)('status', () => {
         { target: 'KAFKA:schd', pending: 0, oldestSeconds: 0, dead: 0 },
       ],
       backfill: { owed: 0, abandoned: { MISSING_ROW: 0, TRANSIENT_DEADLINE: 0 } },
+      requests: {
+        byState: { PENDING: 0, SENT: 0, DONE: 0, EXPIRED: 0 },
+        reports: { waiting: 0, sent: 0 },
+      },
       last: { enqueuedAt: null, processedAt: null, sentAt: null, markedAt: null },
     });
     const { stations } = await reader().read();
     expect(stations.map(({ name, state, reason }) => [name, state, reason])).toEqual(
-      ['inbox', 'pump', 'delivery', 'backfill'].map((name) => [name, 'stopped', 'no instance is running']),
+      ['inbox', 'pump', 'delivery', 'backfill', 'requests'].map((name) => [
+        name,
+        'stopped',
+        'no instance is running',
+      ]),
     );
   });
 
@@ -204,7 +212,7 @@ describe.skipIf(postgresMissing !== null)('status', () => {
     const running = await pipeline.start();
     await expect
       .poll(() => running.host.service.stations().map(({ state }) => state), { timeout: 10_000 })
-      .toEqual(['paused', 'running', 'running', 'running']);
+      .toEqual(['paused', 'running', 'running', 'running', 'running']);
     expect(await pipeline.standing()).toMatchObject({ unread: 1, finished: 0 });
     await pipeline.rows('delete from station_pause');
     await pipeline.drained();

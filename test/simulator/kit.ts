@@ -88,7 +88,8 @@ export async function judge(
       reference: (rtype) => types.get(rtype) ?? EMPTY_REFERENCE,
       now: '2026-03-14T06:00:00+08:00',
       cutoff,
-      openRequest: 'none',
+      openRequests: [],
+      clockSkewMs: 30_000,
       allowEmptyReference: false,
     });
     if (decision.state === 'SUCCEEDED') {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { statement } from '../../src/store/database.ts';
-import { SchemaFault, checkSchema, migrate } from '../../src/store/migrate.ts';
+import { SchemaFault, checkSchema, migrate, migrations } from '../../src/store/migrate.ts';
 import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
 
 describe.skipIf(postgresMissing !== null)('migrate', () => {
   it('creates everything once and then does nothing', async () => {
     const { url, client } = await createTestDatabase({ blank: true });
     const results = await Promise.all([migrate(url, 'north'), migrate(url, 'north')]);
-    expect(results.map(({ applied }) => applied.length).sort()).toEqual([0, 1]);
+    expect(results.map(({ applied }) => applied.length).sort()).toEqual([0, (await migrations()).length]);
     expect(await migrate(url, 'north')).toEqual({ applied: [], views: false });
     const { rows } = await client.query<{ n: string }>(
       "select count(*) n from information_schema.views where table_schema = 'north'",

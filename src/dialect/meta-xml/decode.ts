@@ -1,5 +1,5 @@
 /** Text → outcome, in the order of judgement of decisions.md. */
-import type { DecodeOutcome } from '../../domain/message.ts';
+import type { DecodeOutcome, FlightPatch } from '../../domain/message.ts';
 import { reason } from '../../domain/reasons.ts';
 import { BodyReader } from './body.ts';
 import { contentHash } from './content.ts';
@@ -70,7 +70,12 @@ export class Decoder {
       this.#kinds.kindOf(header),
       leaves,
     );
-    if (!faults.empty) return faults.outcome(header);
+    if (!faults.empty) {
+      const outcome = faults.outcome(header);
+      return body.kind === 'schedule' && outcome.outcome !== 'decoded'
+        ? { ...outcome, scheduledTimes: scheduledTimes(body.records) }
+        : outcome;
+    }
     return {
       outcome: 'decoded',
       message: {
@@ -82,6 +87,19 @@ export class Decoder {
       },
     };
   }
+}
+
+/** Each once. */
+function scheduledTimes(records: readonly FlightPatch[]): readonly string[] {
+  const times = new Set<string>();
+  for (const { writes } of records) {
+    for (const write of writes) {
+      if (write.kind === 'scalar' && write.field === 'scheduledTime' && typeof write.value === 'string') {
+        times.add(write.value);
+      }
+    }
+  }
+  return [...times];
 }
 
 /** Whether a text has more UTF-8 bytes than allowed; short texts are not measured. */

@@ -34,6 +34,7 @@ export function createMetaXmlDialect(profile: Profile, options: DialectOptions):
   return {
     name: profile.name,
     profileHash: profileHash(profile, options),
+    referenceTypes: rules.reference,
     mailbox: profile.mailbox,
     decode: (text) => decoder.decode(text),
     toText,

@@ -2,16 +2,17 @@
  * The decision of one decoded message whose identity is its own: pure, total, dispatched by kind (seed §2, §5.2).
  * Order of judgement (decisions.md): ignored, unsupported → response guard → PROTOCOL → no-match → merge.
  */
-import type { Body } from '../message.ts';
 import type { Decision } from '../outcome.ts';
 import { kindReason } from '../reasons.ts';
 import { decideDeletion } from './deletion.ts';
 import type { DecisionInput } from './input.ts';
 import { decideOperation } from './operation.ts';
 import { decideReference } from './reference.ts';
+import { answerTo, isResponse } from './response.ts';
 import { decideSchedule } from './schedule.ts';
 
 export { flightsNamed, referenceNamed, type DecisionInput } from './input.ts';
+export { daysOfTimes, isResponse, operationDays } from './response.ts';
 
 /**
  * Decides a message. The caller applies `after` of each change, and the reference change, to its world before
@@ -30,10 +31,16 @@ export function decide(input: DecisionInput): Decision {
  * caller has other things to do in between.
  */
 export function* decideSteps(input: DecisionInput): Generator<void, Decision> {
+  if (!isResponse(input.message.body)) return yield* decideBody(input);
+  const answer = answerTo(input);
+  if (answer === null) return { state: 'SKIPPED', reason: 'no-open-request', detail: null };
+  const decision = yield* decideBody(input);
+  // A package that is refused answers nothing: the request waits for another, or for its timeout.
+  return decision.state === 'SUCCEEDED' ? { ...decision, answer } : decision;
+}
+
+function* decideBody(input: DecisionInput): Generator<void, Decision> {
   const { header, body } = input.message;
-  if (isResponse(body) && input.openRequest === 'none') {
-    return { state: 'SKIPPED', reason: 'no-open-request', detail: null };
-  }
   switch (body.kind) {
     case 'schedule':
       return yield* decideSchedule(input, body);
@@ -47,20 +54,5 @@ export function* decideSteps(input: DecisionInput): Generator<void, Decision> {
       return { state: 'SKIPPED', reason: kindReason('ignored', header), detail: null };
     case 'unsupported':
       return { state: 'FAILED', errorClass: 'UNSUPPORTED', reason: kindReason('unsupported', header) };
-  }
-}
-
-/** Answers to our own requests, which are applied only where one is open (seed §7.1, [G-RESP-GUARD]). */
-export function isResponse(body: Body): boolean {
-  switch (body.kind) {
-    case 'schedule':
-      return body.subtype === 'RESP';
-    case 'reference':
-      return body.operation === 'RESP';
-    case 'operation':
-    case 'deletion':
-    case 'ignored':
-    case 'unsupported':
-      return false;
   }
 }

@@ -4,6 +4,7 @@ import type { Flid, MsgId } from '../ids.ts';
 import type { DecodedMessage } from '../message.ts';
 import { effectsOf } from '../net-effect.ts';
 import type { ReferenceType } from '../reference.ts';
+import type { OpenRequest } from '../request.ts';
 
 /** A message and the world it meets. The look-ups show every change of earlier messages of the same batch. */
 export interface DecisionInput {
@@ -17,8 +18,10 @@ export interface DecisionInput {
   readonly now: string;
   /** HH:mm (contract, `operation-day-cutoff`). */
   readonly cutoff: string;
-  /** What the response guard found (seed §7.1): whether an open request is answered. Matters for RESP alone. */
-  readonly openRequest: 'none' | 'open';
+  /** The requests that wait for an answer now (seed §7.1). Matters for RESP alone. */
+  readonly openRequests: readonly OpenRequest[];
+  /** ms (contract, `requests.clock-skew`). */
+  readonly clockSkewMs: number;
   /** Whether a DNLD or RESP of reference data may carry no record. */
   readonly allowEmptyReference: boolean;
 }

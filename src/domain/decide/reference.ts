@@ -27,6 +27,7 @@ export function decideReference(input: DecisionInput, body: Extract<Body, { kind
     flights: [],
     reference: fold.change,
     unmatchedStands: 0,
+    answer: null,
   };
 }
 

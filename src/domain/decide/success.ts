@@ -42,6 +42,7 @@ export function applied(
     flights: changes,
     reference: null,
     unmatchedStands: flights.reduce((sum, flight) => sum + flight.unmatchedStands, unmatchedStands),
+    answer: null,
   };
 }
 

@@ -101,10 +101,10 @@ function registerRepublish(app: FastifyInstance, { access, database, clock, conf
   );
 }
 
-const NO_REASON = { error: 'a JSON body with a text in "reason" is needed' };
+export const NO_REASON = { error: 'a JSON body with a text in "reason" is needed' };
 
 /** The JSON object of a body; empty where it is none. */
-function bodyOf(body: unknown): Readonly<Record<string, unknown>> {
+export function bodyOf(body: unknown): Readonly<Record<string, unknown>> {
   if (!Buffer.isBuffer(body)) return {};
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'));
@@ -114,7 +114,8 @@ function bodyOf(body: unknown): Readonly<Record<string, unknown>> {
   }
 }
 
-function reasonOf({ reason }: Readonly<Record<string, unknown>>): string | null {
+/** The reason of a change, of a length that the audit keeps; null where there is none. */
+export function reasonOf({ reason }: Readonly<Record<string, unknown>>): string | null {
   return typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, LONGEST_REASON) : null;
 }
 

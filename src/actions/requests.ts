@@ -1,0 +1,97 @@
+/** Requesting schedules and reference data (seed §7.2): precheck, registration and audit in one transaction each. */
+import { addDays, isDay } from '../domain/operation-day.ts';
+import { SCHEDULE_REQUEST } from '../domain/request.ts';
+import type { Database } from '../store/database.ts';
+import { insertAudit } from '../store/op-audit.ts';
+import { registerRequest, type RequestKey } from '../store/req-track.ts';
+import type { Operator } from './outcome.ts';
+
+/** Most operation days of one command: more is a mistake, and a burden on the upstream. */
+export const MOST_DAYS = 31;
+
+/** What an action on requests works with. */
+export interface RequestActions {
+  readonly database: Database;
+  /** Our SNDR. */
+  readonly sender: string;
+  /** In shadow mode nothing is sent upstream. */
+  readonly shadow: boolean;
+  /** Types that the dialect reads. */
+  readonly referenceTypes: readonly string[];
+}
+
+/** A request that was registered. */
+export interface Registered {
+  readonly reqId: string;
+  readonly type: string;
+  readonly operationDay: string | null;
+  /** Older open requests of the same type and day: EXPIRED now. */
+  readonly replaced: readonly string[];
+}
+
+export type RequestOutcome =
+  | { readonly outcome: 'done'; readonly message: string; readonly requests: readonly Registered[] }
+  | { readonly outcome: 'refused'; readonly message: string };
+
+/** Requests the schedule of each operation day from one to another (yyyy-MM-dd), a request per day. Throws Outage. */
+export async function requestSchedule(
+  actions: RequestActions,
+  { from, to }: { readonly from: string; readonly to: string },
+  operator: Operator,
+): Promise<RequestOutcome> {
+  for (const day of [from, to]) if (!isDay(day)) return refused(`${day} is no day yyyy-MM-dd`);
+  const days: string[] = [];
+  for (let day = from; day <= to && days.length <= MOST_DAYS; day = addDays(day, 1)) days.push(day);
+  if (days.length === 0) return refused(`the last day ${to} is before the first ${from}`);
+  if (days.length > MOST_DAYS) return refused(`at most ${MOST_DAYS} days can be requested at once`);
+  return register(
+    actions,
+    days.map((operationDay) => ({ rtype: SCHEDULE_REQUEST, operationDay, sender: actions.sender })),
+    operator,
+  );
+}
+
+/** Requests all reference data of a type. Throws Outage. */
+export async function requestReference(
+  actions: RequestActions,
+  rtype: string,
+  operator: Operator,
+): Promise<RequestOutcome> {
+  if (!actions.referenceTypes.includes(rtype)) {
+    return refused(`no reference type ${rtype.slice(0, 20)}: ${actions.referenceTypes.join(', ')}`);
+  }
+  return register(actions, [{ rtype, operationDay: null, sender: actions.sender }], operator);
+}
+
+/** A transaction per request: one that holds several could wait for another that does, and that one for it. */
+async function register(
+  { database, shadow }: RequestActions,
+  keys: readonly RequestKey[],
+  { who, reason, now }: Operator,
+): Promise<RequestOutcome> {
+  if (shadow) return refused('shadow mode sends nothing upstream');
+  const requests: Registered[] = [];
+  for (const key of keys) {
+    const { rtype: type, operationDay } = key;
+    const { reqId, replaced } = await database.transaction(async (tx) => {
+      const registered = await registerRequest(tx, key, { by: who, now });
+      await insertAudit(tx, {
+        ...{ at: now, who, action: 'request', target: `request:${registered.reqId.toString()}`, reason },
+        before: registered.replaced.length === 0 ? null : { open: registered.replaced.map(String) },
+        after: { type, operationDay, state: 'PENDING' },
+      });
+      return registered;
+    });
+    requests.push({ reqId: reqId.toString(), type, operationDay, replaced: replaced.map(String) });
+  }
+  const [first] = requests;
+  const message =
+    requests.length === 1 && first !== undefined
+      ? `request ${first.reqId} registered`
+      : `${requests.length} requests registered`;
+  return { outcome: 'done', message, requests };
+}
+
+function refused(message: string): RequestOutcome {
+  return { outcome: 'refused', message };
+}

@@ -1,0 +1,77 @@
+/** Requests over HTTP: asking, with role and reason, and the list of what was asked (contract, "HTTP"). */
+import type { FastifyInstance } from 'fastify';
+import { requestReference, requestSchedule, type RequestOutcome } from '../../actions/requests.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Dialect } from '../../dialect/port.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { MAX_ID } from '../../domain/ids.ts';
+import { requestJson } from '../../service/request-json.ts';
+import type { Database } from '../../store/database.ts';
+import { selectRequests } from '../../store/req-track.ts';
+import type { Access } from '../access.ts';
+import { NO_REASON, bodyOf, reasonOf } from './actions.ts';
+
+export interface RequestRouteOptions {
+  readonly access: Access;
+  readonly config: Config;
+  readonly database: Database;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+}
+
+const MOST = 500;
+
+/** Registers the routes. */
+export function registerRequests(app: FastifyInstance, options: RequestRouteOptions): void {
+  const { access, config, database, dialect, clock } = options;
+  const actions = {
+    ...{ database, sender: config.sender, shadow: config.pipeline.shadow },
+    referenceTypes: dialect.referenceTypes,
+  };
+  const asks = {
+    schedule: async (body: Readonly<Record<string, unknown>>, reason: string) => {
+      const { from, to = from } = body;
+      if (typeof from !== 'string' || typeof to !== 'string') return null;
+      return requestSchedule(actions, { from, to }, operator(reason));
+    },
+    reference: async (body: Readonly<Record<string, unknown>>, reason: string) =>
+      typeof body['type'] === 'string' ? requestReference(actions, body['type'], operator(reason)) : null,
+  };
+  const operator = (reason: string) => ({ who: 'http:operator', reason, now: clock.now() });
+  const wanted = { schedule: '"from" and perhaps "to", days yyyy-MM-dd', reference: '"type"' };
+
+  for (const what of ['schedule', 'reference'] as const) {
+    app.post(
+      `/api/v1/actions/request/${what}`,
+      { onRequest: access.require('operator'), bodyLimit: 16 * 1024 },
+      async (request, reply) => {
+        const body = bodyOf(request.body);
+        const reason = reasonOf(body);
+        if (reason === null) return reply.code(400).send(NO_REASON);
+        const outcome: RequestOutcome | null = await asks[what](body, reason);
+        if (outcome === null) return reply.code(400).send({ error: `the body needs ${wanted[what]}` });
+        return reply.code(outcome.outcome === 'done' ? 200 : 409).send(outcome);
+      },
+    );
+  }
+
+  app.get<{ Querystring: { after?: string; limit?: string } }>(
+    '/api/v1/requests',
+    { onRequest: access.require('viewer') },
+    async (request) => {
+      const limit = Math.min(Math.max(Number.parseInt(request.query.limit ?? '50', 10) || 50, 1), MOST);
+      const rows = await selectRequests(database, cursorOf(request.query.after), limit);
+      const last = rows.at(-1);
+      return {
+        requests: rows.map(requestJson),
+        next: rows.length === limit && last !== undefined ? last.reqId.toString() : null,
+      };
+    },
+  );
+}
+
+/** Newest first: the next page lies below the last ID. What is no cursor starts from the newest, like none. */
+function cursorOf(text: unknown): bigint {
+  if (typeof text !== 'string' || !/^\d{1,18}$/.test(text)) return MAX_ID;
+  return BigInt(text);
+}
