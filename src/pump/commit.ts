@@ -14,6 +14,7 @@ import { insertFlightMessages, type FlightMessage } from '../store/flight-messag
 import { selectFlights, upsertFlights } from '../store/flight.ts';
 import { insertMessageEvents, type NewMessageEvent } from '../store/msg-event.ts';
 import { finishMessages, keepAlive, lockPipeline, type Terminal } from '../store/proc-state.ts';
+import { insertReferencePast } from '../store/reference-history.ts';
 import { selectReference, upsertReference, type ReferenceNeed } from '../store/reference.ts';
 import { upsertLatestStates } from '../store/schd-event.ts';
 import { toTimestamp } from '../store/time.ts';
@@ -142,6 +143,7 @@ async function writeBatch(
   await upsertLatestStates(tx, world.latestStates, at);
   await insertFlightMessages(tx, touched);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
+  await insertReferencePast(tx, world.referencePast, at);
   const ended = await finishMessages(
     tx,
     finished.map(({ terminal }) => terminal),

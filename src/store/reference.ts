@@ -75,13 +75,15 @@ export async function selectReference(
 
 const UPSERT_ROWS = statement(
   'reference.upsertRows',
-  // Primary key of ref_master.
+  // Primary key of ref_master. A row whose stamps alone move has not changed: its time stays.
   `insert into ref_master (rtype, rkey, body, active, stamp, body_stamp, updated_at)
    select rtype, rkey, body::jsonb, active, stamp, body_stamp, $7::timestamptz
    from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[])
      as r (rtype, rkey, body, active, stamp, body_stamp)
    on conflict (rtype, rkey) do update set body = excluded.body, active = excluded.active, stamp = excluded.stamp,
-     body_stamp = excluded.body_stamp, updated_at = excluded.updated_at`,
+     body_stamp = excluded.body_stamp, updated_at = case
+       when ref_master.active = excluded.active and ref_master.body = excluded.body then ref_master.updated_at
+       else excluded.updated_at end`,
 );
 const UPSERT_FLOORS = statement(
   'reference.upsertFloors',
