@@ -8,6 +8,7 @@ import { Outage, messageOf } from '../runtime/outage.ts';
 import { readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
+import { registerReference } from './routes/reference.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
 import { registerSend, type SendOptions } from './routes/send.ts';
 import { registerStream } from './routes/stream.ts';
@@ -53,6 +54,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerSend(app, options);
   registerHealth(app, options);
   registerBrowse(app, options);
+  registerReference(app, options);
   registerActions(app, options);
   registerStream(app, options);
   await registerConsole(app);

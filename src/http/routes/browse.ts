@@ -15,6 +15,7 @@ import type { Database } from '../../store/database.ts';
 import { toMillis, toMillisOrNull, toTimestamp } from '../../store/time.ts';
 import type { StatusReader } from '../../service/status.ts';
 import type { Access } from '../access.ts';
+import { isText, limitOf } from '../query.ts';
 
 export interface BrowseOptions {
   readonly access: Access;
@@ -107,16 +108,6 @@ function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
-}
-
-/** A text as PostgreSQL can hold it: without NUL. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0');
-}
-
-function limitOf(text: string | undefined, fallback: number, most: number): number {
-  const value = Number(text ?? fallback);
-  return Number.isInteger(value) && value > 0 ? Math.min(value, most) : fallback;
 }
 
 function cursorText(row: FlightRow): string {
