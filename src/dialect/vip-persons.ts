@@ -23,6 +23,7 @@ function variant(dialect: Dialect, profileHash: string, decode: Dialect['decode'
     name: dialect.name,
     profileHash,
     mailbox: dialect.mailbox,
+    ...(dialect.names === undefined ? {} : { names: dialect.names }),
     decode,
     toText: (bytes) => dialect.toText(bytes),
     encode: (header, message) => dialect.encode(header, message),

@@ -21,6 +21,7 @@ import { toTimestamp } from '../store/time.ts';
 import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
 import type { PumpContext } from './context.ts';
+import { EventNames } from './event-names.ts';
 import type { Bound } from './identities.ts';
 import { World } from './world.ts';
 
@@ -74,6 +75,8 @@ async function writeBatch(
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
   const touched: FlightMessage[] = [];
+  const { names: rules } = context.publication;
+  const names = rules === undefined ? null : new EventNames(rules, (rtype) => world.reference(rtype));
   const breathe = breather(() => keepAlive(tx));
   const decideOne = async (ready: Ready): Promise<Finished> => {
     const { candidate, bound } = ready;
@@ -122,6 +125,7 @@ async function writeBatch(
     if (decision.state === 'SUCCEEDED') {
       for (const change of decision.flights) {
         applyFlight(context, world, message, identity ?? '', msgId, change, events, touched);
+        if (change.event !== null) names?.note(change.event.type === 'TOMBSTONE' ? null : change.after.state);
         await breathe();
       }
       if (decision.reference !== null) world.applyReference(decision.reference);
@@ -139,7 +143,7 @@ async function writeBatch(
   }
   const at = toTimestamp(now);
   await upsertFlights(tx, world.flightsWritten, world.unarchived);
-  await insertMessageEvents(tx, events, at);
+  await insertMessageEvents(tx, names === null ? events : await names.into(tx, events), at);
   await upsertLatestStates(tx, world.latestStates, at);
   await insertFlightMessages(tx, touched);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);

@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== null)('look-ups of reference data', () => {
 
   const get = async (path: string) => {
     const response = await fetch(`${running.url}/api/v1/reference${path}`);
-    return { status: response.status, body: (await response.json()) };
+    return { status: response.status, body: await response.json() };
   };
   const keys = async (query: string) =>
     ((await get(query)).body as Page).rows.map(({ rkey }) => rkey.replace(/0+/, ''));

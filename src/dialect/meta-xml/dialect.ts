@@ -35,6 +35,7 @@ export function createMetaXmlDialect(profile: Profile, options: DialectOptions):
     name: profile.name,
     profileHash: profileHash(profile, options),
     mailbox: profile.mailbox,
+    names: profile.names,
     decode: (text) => decoder.decode(text),
     toText,
     encode: (header, message) => encoder.encode(header, message),

@@ -1,5 +1,7 @@
 /** Reading API behind the console: status, flights, events and the live stream (contract, "/api/v1/…"). */
 import type { FastifyInstance } from 'fastify';
+import type { Dialect } from '../../dialect/port.ts';
+import { codesOf, namesOf, type Names } from '../../domain/names.ts';
 import { canonicalise } from '../../domain/state.ts';
 import type { Config } from '../../config/schema.ts';
 import {
@@ -12,6 +14,7 @@ import {
   type FlightRow,
 } from '../../store/browse.ts';
 import type { Database } from '../../store/database.ts';
+import { selectRecords } from '../../store/reference-names.ts';
 import { toMillis, toMillisOrNull, toTimestamp } from '../../store/time.ts';
 import type { StatusReader } from '../../service/status.ts';
 import type { Access } from '../access.ts';
@@ -20,6 +23,7 @@ import { isText, limitOf } from '../query.ts';
 export interface BrowseOptions {
   readonly access: Access;
   readonly config: Config;
+  readonly dialect: Dialect;
   readonly database: Database;
   readonly status: StatusReader;
 }
@@ -59,6 +63,7 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
     return {
       ...flightJson(row),
       archived: row.archived,
+      names: await namesIn(database, options.dialect, row),
       stamps: row.stamps,
       messages: messages.map((message) => ({ ...message, msgId: message.msgId.toString() })),
     };
@@ -68,6 +73,12 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
     const rows = await selectNewestEvents(database, limitOf(request.query.limit, 50, 500));
     return { events: rows.map(eventJson) };
   });
+}
+
+/** Names of the codes in a flight, whether or not events carry them. */
+async function namesIn(database: Database, { names: rules }: Dialect, { state }: FlightRow): Promise<Names> {
+  if (rules === undefined) return {};
+  return namesOf(state, rules, await selectRecords(database, codesOf(state, rules)));
 }
 
 /** A flight as the API gives it. */
