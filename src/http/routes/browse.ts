@@ -64,6 +64,7 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
       ...flightJson(row),
       archived: row.archived,
       names: await namesIn(database, options.dialect, row),
+      namedFields: options.dialect.names?.fields ?? {},
       stamps: row.stamps,
       messages: messages.map((message) => ({ ...message, msgId: message.msgId.toString() })),
     };
