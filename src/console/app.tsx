@@ -11,19 +11,28 @@ import { HolesCard } from './ui/holes-card.tsx';
 import { useStatus } from './ui/live-context.tsx';
 import { MessagesCard } from './ui/messages-card.tsx';
 import { OutboxCard } from './ui/outbox-card.tsx';
+import { ReferenceDetail } from './ui/reference-detail.tsx';
+import { ReferencePanel, type ReferenceKey } from './ui/reference-panel.tsx';
 import { StationLine } from './ui/station-line.tsx';
 import { Verdict } from './ui/verdict.tsx';
+
+/** What is shown beside the page. */
+type Opened =
+  | { readonly kind: 'flight'; readonly flid: string }
+  | { readonly kind: 'reference'; readonly row: ReferenceKey };
 
 export function App(): ReactNode {
   const { t } = useSpeech();
   const { status } = useStatus();
-  const [open, setOpen] = useState<string | null>(null);
+  const [open, setOpen] = useState<Opened | null>(null);
   const opener = useRef<HTMLElement | null>(null);
 
-  const openFlight = useCallback((flid: string) => {
+  const show = useCallback((opened: Opened) => {
     opener.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-    setOpen(flid);
+    setOpen(opened);
   }, []);
+  const openFlight = useCallback((flid: string) => show({ kind: 'flight', flid }), [show]);
+  const openReference = useCallback((row: ReferenceKey) => show({ kind: 'reference', row }), [show]);
   const close = useCallback(() => {
     setOpen(null);
     opener.current?.focus();
@@ -51,11 +60,13 @@ export function App(): ReactNode {
           </>
         )}
         <div className="lists">
-          <FlightsPanel open={open} onOpen={openFlight} />
+          <FlightsPanel open={open?.kind === 'flight' ? open.flid : null} onOpen={openFlight} />
           <EventsList onOpen={openFlight} />
         </div>
+        <ReferencePanel open={open?.kind === 'reference' ? open.row : null} onOpen={openReference} />
       </main>
-      {open !== null && <FlightDetail flid={open} onClose={close} />}
+      {open?.kind === 'flight' && <FlightDetail flid={open.flid} onClose={close} />}
+      {open?.kind === 'reference' && <ReferenceDetail of={open.row} onClose={close} />}
     </>
   );
 }

@@ -11,6 +11,7 @@ import './styles/cards.css';
 import './styles/flights.css';
 import './styles/flights-narrow.css';
 import './styles/detail.css';
+import './styles/reference.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');

@@ -2,6 +2,7 @@
 import { failpoint } from '#failpoint';
 import { cloudEventHeaders, scheduleEventValue, type ScheduleEventValue } from '../domain/event.ts';
 import { eventId, flid } from '../domain/ids.ts';
+import { codesOf, namesOf, type Names } from '../domain/names.ts';
 import { airportTime } from '../runtime/airport-time.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import { nextEventAttempt } from '../store/msg-event.ts';
@@ -12,6 +13,7 @@ import {
   refuseLatestStates,
   type ClaimedLatestState,
 } from '../store/schd-event.ts';
+import { selectRecords } from '../store/reference-names.ts';
 import { toMillis, toMillisOrNull, toTimestamp } from '../store/time.ts';
 import type { DeliveryContext } from './context.ts';
 import { chargeAttempt } from './retry.ts';
@@ -37,7 +39,8 @@ export class LatestState {
     const states = await claimLatestStates(database, toTimestamp(clock.now()), flushLimit);
     if (states.length > 0) {
       failpoint('flush.claimed');
-      const sent = await this.#sender.send(states.map((state) => this.#outgoing(state)));
+      const namesOfRow = await this.#names(states);
+      const sent = await this.#sender.send(states.map((state) => this.#outgoing(state, namesOfRow(state))));
       failpoint('flush.accepted');
       await this.#record(sent);
       failpoint('flush.recorded');
@@ -50,11 +53,23 @@ export class LatestState {
     return due === null ? REST : restUntil(due);
   }
 
-  #outgoing(row: ClaimedLatestState): Outgoing<ClaimedLatestState> {
+  /** Names of the flights' codes as they are now, read in one statement; nothing where none are published. */
+  async #names(
+    states: readonly ClaimedLatestState[],
+  ): Promise<(row: ClaimedLatestState) => Names | undefined> {
+    const { database, publication } = this.#context;
+    const { names: rules } = publication;
+    if (rules === undefined) return () => undefined;
+    const codes = states.flatMap(({ flight }) => (flight === null ? [] : codesOf(flight.state, rules)));
+    const recordOf = await selectRecords(database, codes);
+    return ({ flight }) => (flight === null ? undefined : namesOf(flight.state, rules, recordOf));
+  }
+
+  #outgoing(row: ClaimedLatestState, names: Names | undefined): Outgoing<ClaimedLatestState> {
     const { airport, timeZone } = this.#context;
     // A flight that is no longer there has been archived: its deletion is dated by the row.
     const time = airportTime(toMillis(row.flight?.updatedAt ?? row.createdAt), timeZone);
-    const value = this.#value(row, time);
+    const value = this.#value(row, time, names);
     return {
       row,
       record: {
@@ -73,9 +88,13 @@ export class LatestState {
     };
   }
 
-  #value({ flight, flid: key }: ClaimedLatestState, updatedAt: string): ScheduleEventValue | null {
+  #value(
+    { flight, flid: key }: ClaimedLatestState,
+    updatedAt: string,
+    names: Names | undefined,
+  ): ScheduleEventValue | null {
     if (flight === null) return null;
-    return scheduleEventValue({ ...flight, flid: flid(key), updatedAt }, this.#context.publication);
+    return scheduleEventValue({ ...flight, flid: flid(key), updatedAt }, this.#context.publication, names);
   }
 
   async #record({ accepted, refused }: Sent<ClaimedLatestState>): Promise<void> {

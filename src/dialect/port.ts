@@ -3,6 +3,7 @@
  * `msgx.dialect` must export `createDialect(options): Dialect`.
  */
 import type { DecodeOutcome } from '../domain/message.ts';
+import type { NameRules } from '../domain/names.ts';
 
 /** What a dialect needs to know of the airport. */
 export interface DialectOptions {
@@ -52,6 +53,8 @@ export interface Dialect {
   readonly referenceTypes: readonly string[];
   /** Mailbox names of this dialect's family; configuration overrides them. */
   readonly mailbox: MailboxNames;
+  /** Where reference data has the names of a flight's codes; absent where this dialect cannot say. */
+  readonly names?: NameRules;
   /** Total: never throws, every text ends in a named outcome. */
   decode(text: string): DecodeOutcome;
   /**

@@ -24,6 +24,7 @@ function variant(dialect: Dialect, profileHash: string, decode: Dialect['decode'
     profileHash,
     referenceTypes: dialect.referenceTypes,
     mailbox: dialect.mailbox,
+    ...(dialect.names === undefined ? {} : { names: dialect.names }),
     decode,
     toText: (bytes) => dialect.toText(bytes),
     encode: (header, message) => dialect.encode(header, message),

@@ -37,35 +37,39 @@ function messageSchema(variant: SchemaVariant): JsonObject {
     $schema: DRAFT,
     $id: schemaId('msg'),
     title: 'A visible change of one flight',
-    ...object(open, {
-      eventId: id('Its order is the delivery order; the key for deduplication.'),
-      eventType: { type: 'string', enum: ['UPSERT', 'TOMBSTONE'] },
-      ...common(),
-      cause: {
-        description: 'The message that made the change; null where none did.',
-        anyOf: [
-          object(open, {
-            msgId: id('ID of the message in the mailbox.'),
-            identity: { type: 'string', minLength: 1 },
-            type: { type: 'string', minLength: 1 },
-            styp: { type: 'string', minLength: 1 },
-            dttm: time(),
-          }),
-          { type: 'null' },
-        ],
+    ...object(
+      open,
+      {
+        eventId: id('Its order is the delivery order; the key for deduplication.'),
+        eventType: { type: 'string', enum: ['UPSERT', 'TOMBSTONE'] },
+        ...common(),
+        cause: {
+          description: 'The message that made the change; null where none did.',
+          anyOf: [
+            object(open, {
+              msgId: id('ID of the message in the mailbox.'),
+              identity: { type: 'string', minLength: 1 },
+              type: { type: 'string', minLength: 1 },
+              styp: { type: 'string', minLength: 1 },
+              dttm: time(),
+            }),
+            { type: 'null' },
+          ],
+        },
+        changed: {
+          description:
+            'Paths of scalars and names of collections that differ from the version before; deleted.',
+          type: 'array',
+          items: { type: 'string' },
+          uniqueItems: true,
+        },
+        flight: {
+          description: 'The whole state; null in a TOMBSTONE.',
+          anyOf: [{ $ref: '#/$defs/flight' }, { type: 'null' }],
+        },
       },
-      changed: {
-        description:
-          'Paths of scalars and names of collections that differ from the version before; deleted.',
-        type: 'array',
-        items: { type: 'string' },
-        uniqueItems: true,
-      },
-      flight: {
-        description: 'The whole state; null in a TOMBSTONE.',
-        anyOf: [{ $ref: '#/$defs/flight' }, { type: 'null' }],
-      },
-    }),
+      { names: names() },
+    ),
     if: { properties: { eventType: { const: 'TOMBSTONE' } } },
     then: { properties: { flight: { type: 'null' } } },
     else: { properties: { flight: { type: 'object' } } },
@@ -79,7 +83,10 @@ function scheduleSchema(variant: SchemaVariant): JsonObject {
     $schema: DRAFT,
     $id: schemaId('schd'),
     title: 'The newest state of one flight; null where it is deleted',
-    anyOf: [object(open, { ...common(), flight: { $ref: '#/$defs/flight' } }), { type: 'null' }],
+    anyOf: [
+      object(open, { ...common(), flight: { $ref: '#/$defs/flight' } }, { names: names() }),
+      { type: 'null' },
+    ],
     $defs: { flight: flightSchema(open) },
   };
 }
@@ -153,8 +160,27 @@ function typeOf(type: FieldType): JsonObject {
   }
 }
 
-function object(open: boolean, properties: Record<string, Json>): JsonObject {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: open };
+/** @param optional properties that an object may have beside those that it always has */
+function object(
+  open: boolean,
+  properties: Record<string, Json>,
+  optional: Record<string, Json> = {},
+): JsonObject {
+  return {
+    type: 'object',
+    properties: { ...properties, ...optional },
+    required: Object.keys(properties),
+    additionalProperties: open,
+  };
+}
+
+function names(): JsonObject {
+  return {
+    description:
+      'Names of the codes in the flight from reference data, by type and code, as far as they are known; only with msgx.events.names.',
+    type: 'object',
+    additionalProperties: { type: 'object', additionalProperties: { type: 'string' } },
+  };
 }
 
 function id(description: string): JsonObject {

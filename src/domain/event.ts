@@ -3,6 +3,7 @@ import { entriesOf, canonicalise } from './state.ts';
 import type { FlightEvent, FlightRecord, FlightState } from './flight.ts';
 import type { EventId, Flid, MsgId } from './ids.ts';
 import type { Header } from './message.ts';
+import type { NameRules, Names } from './names.ts';
 
 /** The message that caused an event; null in an event for what no message caused (an archived flight). */
 export interface Cause {
@@ -27,6 +28,8 @@ export interface MessageEventBody {
   readonly changed: readonly string[];
   /** Null in a TOMBSTONE. */
   readonly flight: FlightState | null;
+  /** Names of codes; absent unless they are published. */
+  readonly names?: Names;
 }
 
 /** Value of KAFKA:msg as it is sent. */
@@ -41,12 +44,16 @@ export interface ScheduleEventValue {
   readonly stateVersion: number;
   readonly updatedAt: string;
   readonly flight: FlightState;
+  /** Names of codes; absent unless they are published. */
+  readonly names?: Names;
 }
 
 /** What may leave the house (contract, `events.*`). */
 export interface Publication {
   /** Whether VIP person codes are published; otherwise `vips[].code` is null. */
   readonly vipPersons: boolean;
+  /** Where the names of codes are found; absent where events carry none. */
+  readonly names?: NameRules;
 }
 
 /** Describes the causing message. */
@@ -102,13 +109,15 @@ export function messageEventValue(eventId: EventId, body: MessageEventBody): Mes
     cause: body.cause === null ? null : orderedCause(body.cause),
     changed: body.changed,
     flight: body.flight === null ? null : canonicalise(body.flight),
+    ...(body.names === undefined ? {} : { names: body.names }),
   };
 }
 
-/** Value of KAFKA:schd: the newest state, or null where the flight is deleted. */
+/** Value of KAFKA:schd: the newest state, or null where the flight is deleted. @param names where they are published */
 export function scheduleEventValue(
   record: Pick<FlightRecord, 'flid' | 'operationDay' | 'version' | 'updatedAt' | 'deleted' | 'state'>,
   publication: Publication,
+  names?: Names,
 ): ScheduleEventValue | null {
   if (record.deleted) return null;
   return {
@@ -117,6 +126,7 @@ export function scheduleEventValue(
     stateVersion: record.version,
     updatedAt: record.updatedAt,
     flight: publishedFlight(record.state, publication),
+    ...(names === undefined ? {} : { names }),
   };
 }
 

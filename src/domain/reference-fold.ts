@@ -3,11 +3,14 @@
  * message that describes it, and whether it is active, written by every message that names it. A DNLD or RESP
  * leaves a floor on its type: a row last named under the floor is inactive. The rows and the floor end the same
  * in whatever order messages are folded.
+ *
+ * A load names most of its type again as it was. Such rows are not written: what an active row was last named by is at
+ * least the floor, so one whose stamp stands below it was named by the load that left the floor.
  */
 import type { MsgId } from './ids.ts';
 import { jsonEqual } from './json.ts';
 import type { ReferenceRecord } from './message.ts';
-import type { ReferenceChange, ReferenceRow, ReferenceType } from './reference.ts';
+import type { ReferenceChange, ReferencePast, ReferenceRow, ReferenceType } from './reference.ts';
 
 /** What a reference message does: load the whole type, describe rows, or deactivate them. */
 export type ReferenceOperation = 'DNLD' | 'RESP' | 'ADD' | 'UPD' | 'DEL';
@@ -25,6 +28,14 @@ export interface ReferenceFold {
 export const EMPTY_REFERENCE: ReferenceType = { floor: null, rows: new Map() };
 
 /**
+ * A row with the stamps it has under the floor of its type. Whoever describes an active row last also named it last,
+ * so both stamps are the floor where the stored one is below.
+ */
+export function underFloor(row: ReferenceRow, floor: MsgId | null): ReferenceRow {
+  return row.active && floor !== null && row.stamp < floor ? { ...row, stamp: floor, bodyStamp: floor } : row;
+}
+
+/**
  * Folds one message into a type.
  *
  * @param before for DNLD and RESP every row of the type, for the others at least the rows named
@@ -38,30 +49,45 @@ export function foldReference(
 ): ReferenceFold {
   const whole = operation === 'DNLD' || operation === 'RESP';
   const floor = whole && (before.floor === null || msgId > before.floor) ? msgId : before.floor;
-  const written = new Map<string, ReferenceRow>();
+  const written: ReferenceRow[] = [];
   const superseded: string[] = [];
 
   // Of a key named twice in one package the later record counts.
-  for (const { key, body } of new Map(records.map((record) => [record.key, record])).values()) {
-    const current = before.rows.get(key);
+  const named = new Map(records.map((record) => [record.key, record.body]));
+  for (const [key, body] of named) {
+    const stored = before.rows.get(key);
+    const current = stored === undefined ? undefined : underFloor(stored, before.floor);
     const wanted: Wanted = { msgId, body, active: operation !== 'DEL' };
     const row = foldRow(current, rtype, key, wanted, floor);
     if (row.active !== wanted.active || (wanted.active && !jsonEqual(row.body, body))) superseded.push(key);
-    if (current === undefined || !sameRow(current, row)) written.set(key, row);
+    if (stored === undefined || !sameRow(underFloor(stored, floor), row)) written.push(row);
   }
   if (whole && floor !== null) {
-    for (const row of before.rows.values()) {
-      if (row.active && row.stamp < floor && !written.has(row.rkey)) {
-        written.set(row.rkey, { ...row, active: false });
-      }
+    for (const stored of before.rows.values()) {
+      if (!stored.active || named.has(stored.rkey)) continue;
+      const row = underFloor(stored, before.floor);
+      if (row.stamp < floor) written.push({ ...row, active: false });
     }
   }
-  const rows = [...written.values()];
   return {
-    change: { rtype, floor, rows },
-    changed: rows.some((row) => differsVisibly(before.rows.get(row.rkey), row)),
+    change: { rtype, floor, rows: written, past: pastOf(before, msgId, written) },
+    changed: written.some((row) => differsVisibly(before.rows.get(row.rkey), row)),
     superseded,
   };
+}
+
+/** What rows had been that were there and now hold something else. */
+function pastOf(
+  before: ReferenceType,
+  msgId: MsgId,
+  written: readonly ReferenceRow[],
+): readonly ReferencePast[] {
+  return written.flatMap((row): ReferencePast[] => {
+    const past = before.rows.get(row.rkey);
+    if (past === undefined || (past.active === row.active && jsonEqual(past.body, row.body))) return [];
+    const { rtype, rkey, body, active } = past;
+    return [{ rtype, rkey, msgId, body, active }];
+  });
 }
 
 /** The type after a change. */

@@ -8,7 +8,10 @@ export interface ReferenceRow {
   readonly rkey: string;
   readonly body: JsonObject;
   readonly active: boolean;
-  /** The message that last said whether the row is active. */
+  /**
+   * The message that last said whether the row is active. Of an active row it may stand below the floor of its type:
+   * it is the floor then, see `underFloor` in reference-fold.ts. So is `bodyStamp`.
+   */
   readonly stamp: MsgId;
   /**
    * The message that last gave the body. A DEL names a row without describing it and so leaves the body alone;
@@ -23,9 +26,20 @@ export interface ReferenceType {
   readonly rows: ReadonlyMap<string, ReferenceRow>;
 }
 
-/** What one message did to one type: the new floor and the rows written. */
+/** What a row was before a message changed its body or whether it is active. */
+export interface ReferencePast {
+  readonly rtype: string;
+  readonly rkey: string;
+  /** The message that changed it. */
+  readonly msgId: MsgId;
+  readonly body: JsonObject;
+  readonly active: boolean;
+}
+
+/** What one message did to one type: the new floor, the rows written, and what those that were there had been. */
 export interface ReferenceChange {
   readonly rtype: string;
   readonly floor: MsgId | null;
   readonly rows: readonly ReferenceRow[];
+  readonly past: readonly ReferencePast[];
 }

@@ -8,6 +8,7 @@ import { Outage, messageOf } from '../runtime/outage.ts';
 import { readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
+import { registerReference } from './routes/reference.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
 import { registerRequests } from './routes/requests.ts';
 import { registerSend, type SendOptions } from './routes/send.ts';
@@ -54,6 +55,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerSend(app, options);
   registerHealth(app, options);
   registerBrowse(app, options);
+  registerReference(app, options);
   registerActions(app, options);
   registerRequests(app, options);
   registerStream(app, options);

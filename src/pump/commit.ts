@@ -16,11 +16,13 @@ import type { FlightMessage } from '../store/flight-message.ts';
 import { selectFlights, unarchiveFlights } from '../store/flight.ts';
 import type { NewMessageEvent } from '../store/msg-event.ts';
 import { keepAlive, type Terminal } from '../store/proc-state.ts';
+import { insertReferencePast } from '../store/reference-history.ts';
 import { selectReference, upsertReference, type ReferenceNeed } from '../store/reference.ts';
 import { toTimestamp } from '../store/time.ts';
 import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
 import type { PumpContext } from './context.ts';
+import { EventNames } from './event-names.ts';
 import type { Bound } from './identities.ts';
 import { RequestBook } from './request-book.ts';
 import { World } from './world.ts';
@@ -77,6 +79,8 @@ async function endBatch(
   const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
   const events: NewMessageEvent[] = [];
   const touched: FlightMessage[] = [];
+  const { names: rules } = context.publication;
+  const names = rules === undefined ? null : new EventNames(rules, (rtype) => world.reference(rtype));
   const breathe = breather(() => keepAlive(tx));
   const decideOne = async (ready: Ready): Promise<Finished> => {
     const { candidate, bound } = ready;
@@ -126,6 +130,7 @@ async function endBatch(
     if (decision.state === 'SUCCEEDED') {
       for (const change of decision.flights) {
         applyFlight(context, world, message, identity ?? '', msgId, change, events, touched);
+        if (change.event !== null) names?.note(change.event.type === 'TOMBSTONE' ? null : change.after.state);
         await breathe();
       }
       if (decision.reference !== null) world.applyReference(decision.reference);
@@ -147,10 +152,11 @@ async function endBatch(
   failpoint('pump.decided');
   await unarchiveFlights(tx, world.unarchived);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
+  await insertReferencePast(tx, world.referencePast, at);
   await requests.write(tx, now);
   const rows = {
     flights: world.flightsWritten,
-    events,
+    events: names === null ? events : await names.into(tx, events),
     latestStates: world.latestStates,
     flightMessages: touched,
     terminals: finished.map(({ terminal }) => terminal),

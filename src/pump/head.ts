@@ -23,8 +23,19 @@ export function ruleOf(head: Head, watermark: bigint, maxAttempts: number, now: 
 }
 
 /**
- * The consecutive heads that may be processed together: it ends before the first that the rules hold back and
- * at the byte bound. The first head is always in it where its rule is `process`; one that has failed before is
+ * A message of this many bytes ends its batch: it is worth a transaction of its own, and several of them decoded at
+ * once cost memory for nothing.
+ */
+const LARGE_MESSAGE = 256 << 10;
+
+/** Whether a message is worth a transaction of its own. */
+export function isLarge({ bytes }: Head): boolean {
+  return bytes >= LARGE_MESSAGE;
+}
+
+/**
+ * The consecutive heads that may be processed together: it ends before the first that the rules hold back, at
+ * the byte bound, and behind a large message. The first head is always in it where its rule is `process`; one that has failed before is
  * tried alone, because what is behind it would most likely be read in vain once more.
  */
 export function batchOf(
@@ -44,7 +55,7 @@ export function batchOf(
     bytes += head.bytes;
     if (batch.length > 0 && bytes > batchBytes) break;
     batch.push(head);
-    if (heads[0]?.state === 'FAILED') break;
+    if (isLarge(head)) break;
   }
   return batch;
 }

@@ -6,6 +6,7 @@ import { failpoint } from '#failpoint';
 import pg from 'pg';
 import type { DecodedMessage, Header } from '../domain/message.ts';
 import { kindReason } from '../domain/reasons.ts';
+import { collectGarbage, withSteadyHeap } from '../runtime/heap.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import { exhaustMessage, failMessage, selectHeads, type Failure, type Head } from '../store/proc-state.ts';
@@ -13,7 +14,7 @@ import { isTerminal, readCandidates, type Candidate } from './candidate.ts';
 import { StaleHeads, commitBatch, type Finished, type Ready } from './commit.ts';
 import type { PumpContext } from './context.ts';
 import { reportDuplicates } from './duplicates.ts';
-import { batchOf, ruleOf } from './head.ts';
+import { batchOf, ruleOf, isLarge } from './head.ts';
 import { bindBatch, type Bound } from './identities.ts';
 import { requestAgain } from './request-book.ts';
 import { checkTiers, nextAttempt } from './retry.ts';
@@ -83,7 +84,8 @@ export class Pump {
   async #try(heads: readonly Head[]): Promise<Tried> {
     for (let conflicts = 0; ; conflicts++) {
       try {
-        return { result: await this.#run(heads) };
+        const run = () => this.#run(heads);
+        return { result: await (heads.some(isLarge) ? withSteadyHeap(run) : run()) };
       } catch (error) {
         if (error instanceof LostLease || error instanceof Outage) throw error;
         // Somebody else ended a head: the next tick reads again.
@@ -101,6 +103,8 @@ export class Pump {
     const ends = this.#context.metrics.processSeconds.startTimer();
     failpoint('pump.heads-read');
     const candidates = await readCandidates(this.#context, heads);
+    // The elements of a large message are several times its text, and what comes next needs the room.
+    if (heads.some(isLarge)) collectGarbage();
     const [first] = candidates;
     if (first === undefined) return 'waits';
     if (first.kind === 'codec-error') {

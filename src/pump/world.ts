@@ -5,7 +5,7 @@
 import type { FlightChange, FlightRecord } from '../domain/flight.ts';
 import type { Flid, MsgId } from '../domain/ids.ts';
 import { EMPTY_REFERENCE } from '../domain/reference-fold.ts';
-import type { ReferenceChange, ReferenceRow, ReferenceType } from '../domain/reference.ts';
+import type { ReferenceChange, ReferencePast, ReferenceRow, ReferenceType } from '../domain/reference.ts';
 import type { ReadFlight } from '../store/flight.ts';
 import type { LatestState } from '../store/schd-event.ts';
 
@@ -23,6 +23,7 @@ export class World {
   readonly #types = new Map<string, TypeDraft>();
   readonly #writtenRows = new Map<string, ReferenceRow>();
   readonly #writtenFloors = new Map<string, MsgId>();
+  readonly #past: ReferencePast[] = [];
 
   constructor(
     flights: ReadonlyMap<string, ReadFlight>,
@@ -59,6 +60,7 @@ export class World {
     if (change.floor !== null && change.floor !== type.floor)
       this.#writtenFloors.set(change.rtype, change.floor);
     type.floor = change.floor;
+    for (const past of change.past) this.#past.push(past);
     for (const row of change.rows) {
       type.rows.set(row.rkey, row);
       this.#writtenRows.set(`${row.rtype} ${row.rkey}`, row);
@@ -86,6 +88,11 @@ export class World {
 
   get floorsWritten(): ReadonlyMap<string, MsgId> {
     return this.#writtenFloors;
+  }
+
+  /** What reference rows had been before each change, in the order of the changes. */
+  get referencePast(): readonly ReferencePast[] {
+    return this.#past;
   }
 
   #type(rtype: string): TypeDraft {

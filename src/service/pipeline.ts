@@ -4,9 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Backfill } from '../backfill/backfill.ts';
+import type { Config } from '../config/schema.ts';
 import { Delivery } from '../delivery/delivery.ts';
 import type { Sink, SinkRecord } from '../delivery/port.ts';
+import type { Dialect } from '../dialect/port.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Publication } from '../domain/event.ts';
 import { InboxFault } from '../inbox/fault.ts';
 import { LateScan } from '../inbox/late-scan.ts';
 import { InboxPoller } from '../inbox/poller.ts';
@@ -112,7 +115,7 @@ export class Pipeline {
       timeZone: config.timeZone,
       operationDayCutoff: config.operationDayCutoff,
       includeDayBoundary: config.identity.includeDayBoundary,
-      publication: { vipPersons: config.events.vipPersons },
+      publication: publicationOf(config, dialect),
       commitBatch: pipeline.commitBatch,
       batchBytes: pipeline.batchBytes,
       maxMessageBytes: config.maxMessageBytes,
@@ -141,7 +144,7 @@ export class Pipeline {
       log: options.logOf('delivery'),
       airport: config.airport,
       timeZone: config.timeZone,
-      publication: { vipPersons: config.events.vipPersons },
+      publication: publicationOf(config, dialect),
       batch: config.delivery.batch,
       retry: config.delivery.retry,
       flushLimit: config.schd.flushLimit,
@@ -275,4 +278,10 @@ function earlier(left: Round, right: Round): Round {
   if (left.next === 'now' || right.next === 'now') return AGAIN;
   if (left.until === null) return right;
   return right.until === null ? left : restUntil(Math.min(left.until, right.until));
+}
+
+/** What events carry (contract, `events.*`). */
+function publicationOf({ events }: Config, { names }: Dialect): Publication {
+  const { vipPersons } = events;
+  return events.names && names !== undefined ? { vipPersons, names } : { vipPersons };
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Json } from '../../src/domain/json.ts';
 import type { EventRow, FlightRow, Status } from '../../src/console/api/types.ts';
 import { airportDate, airportTime, fixtureEvent, fixtureFlight } from './fixture-day.ts';
+import { FIXTURE_NAMES, fixtureRow, fixtureRows, fixtureTypes } from './fixture-reference.ts';
 import { calmStatus } from './fixture-status.ts';
 
 /** Where `npm run console:build` puts the page. */
@@ -67,6 +68,15 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
       case '/api/v1/events':
         json({ events: events.toReversed().slice(0, Number(url.searchParams.get('limit') ?? 50)) });
         return;
+      case '/api/v1/reference':
+        json({ types: fixtureTypes() });
+        return;
+      case '/api/v1/reference/STTS':
+        json(fixtureRows(url.searchParams));
+        return;
+      case '/api/v1/reference/STTS/BRD%2F1':
+        json(fixtureRow());
+        return;
       case '/api/v1/stream':
         if (refused) {
           response.writeHead(503).end();
@@ -78,6 +88,10 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
         send(response, 'status', makeStatus(Date.now()));
         return;
       default:
+        if (url.pathname.startsWith('/api/v1/flights/')) {
+          json(FIXTURE_NAMES);
+          return;
+        }
         void serveFile(url.pathname, response);
     }
   });

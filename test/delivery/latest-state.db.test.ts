@@ -44,6 +44,20 @@ describe.skipIf(postgresMissing !== null)('KAFKA:schd', () => {
     expect((await bench.lines('schd'))[0]?.value).toMatchObject({ flight: { vips: [{ code: 'VIP-7' }] } });
   });
 
+  it('carries names as reference data has them now, where it may', async () => {
+    const names = { elements: { NOTE: ['TEXT'] }, fields: { remark: 'NOTE', 'vips.code': 'VIPL' } };
+    bench = await createBench({ publication: { vipPersons: false, names } });
+    await bench.db.client.query(
+      `insert into ref_master (rtype, rkey, body, active, stamp, updated_at)
+       values ('NOTE', '备注 1', '{"TEXT": "first"}', true, 1, now()), ('VIPL', 'VIP-7', '{"TEXT": "x"}', true, 1, now())`,
+    );
+    await bench.flights('f1/1', 'f2/2', 'f3/1!');
+    await bench.drain();
+    const values = (await bench.lines('schd')).map(({ value }) => value);
+    expect(values.map((value) => value?.['names'])).toEqual([{ NOTE: { '备注 1': 'first' } }, {}, undefined]);
+    expect(Object.keys(values[0] ?? {}).at(-1)).toBe('names');
+  });
+
   it('writes a literal null for a flight that is deleted or gone', async () => {
     bench = await createBench();
     await bench.flights('f1/1', 'f1/2!', 'f2/1');

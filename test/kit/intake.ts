@@ -61,6 +61,7 @@ const TABLES = [
   'msg_event',
   'ref_master',
   'ref_floor',
+  'ref_history',
   'schd_snap_log',
   'req_track',
   'error_report',

@@ -10,6 +10,7 @@ export interface Outcome {
   readonly flights: Rows;
   readonly lineage: Rows;
   readonly reference: Rows;
+  readonly referencePast: Rows;
   readonly floors: Rows;
   readonly events: Rows;
   readonly latest: Rows;
@@ -35,6 +36,9 @@ export async function readOutcome({ client }: TestDatabase): Promise<Outcome> {
     flights: await rows('select * from flight_schd order by flid'),
     lineage: await rows('select * from flight_message order by msg_id, flid'),
     reference: await rows('select * from ref_master order by rtype, rkey'),
+    referencePast: await rows(
+      'select rtype, rkey, msg_id, body, active from ref_history order by rtype, rkey, change_id',
+    ),
     floors: await rows('select * from ref_floor order by rtype'),
     events: await rows(
       `select partition_key, event_type, state_version, state, attempts, msg_id, created_at, body

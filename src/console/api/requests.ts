@@ -1,5 +1,15 @@
 /** Requests of the console to msgx. Relative addresses, so that a path prefix in front of msgx works. */
-import type { DayCount, EventRow, FlightPage, FlightRow, Status } from './types.ts';
+import type {
+  DayCount,
+  EventRow,
+  FlightNames,
+  FlightPage,
+  FlightRow,
+  ReferenceDetailRow,
+  ReferencePage,
+  ReferenceType,
+  Status,
+} from './types.ts';
 
 /** The answer was not the one asked for: an HTTP error, or no answer at all. */
 export class ApiError extends Error {
@@ -41,4 +51,46 @@ export async function fetchFlights(day: string | null, signal: AbortSignal): Pro
     after = page.next;
     if (after === null) return { day: page.day, days: page.days, flights };
   }
+}
+
+/** The names of the codes in a flight. */
+export function fetchNames(flid: string, signal: AbortSignal): Promise<FlightNames> {
+  return get<FlightNames>(`flights/${encodeURIComponent(flid)}`, signal);
+}
+
+/** The types of reference data that have rows. */
+export async function fetchReferenceTypes(signal: AbortSignal): Promise<readonly ReferenceType[]> {
+  return (await get<{ types: readonly ReferenceType[] }>('reference', signal)).types;
+}
+
+/** Which rows of a type are wanted: behind a code, containing a text, inactive ones too or not. */
+export interface ReferenceSearch {
+  readonly text: string;
+  readonly inactive: boolean;
+  readonly after: string | null;
+}
+
+/** A page of a type. */
+export function fetchReferencePage(
+  rtype: string,
+  { text, inactive, after }: ReferenceSearch,
+  signal: AbortSignal,
+): Promise<ReferencePage> {
+  const query = new URLSearchParams({ limit: '100' });
+  if (text !== '') query.set('text', text);
+  if (!inactive) query.set('active', 'true');
+  if (after !== null) query.set('after', after);
+  return get<ReferencePage>(`reference/${encodeURIComponent(rtype)}?${query.toString()}`, signal);
+}
+
+/** One row with its history. */
+export function fetchReferenceRow(
+  rtype: string,
+  rkey: string,
+  signal: AbortSignal,
+): Promise<ReferenceDetailRow> {
+  return get<ReferenceDetailRow>(
+    `reference/${encodeURIComponent(rtype)}/${encodeURIComponent(rkey)}`,
+    signal,
+  );
 }

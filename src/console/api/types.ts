@@ -137,6 +137,49 @@ export interface EventRow {
   readonly msgId: string | null;
 }
 
+/** Names of the codes in a flight as far as they are known, and the reference type of each field that has codes. */
+export interface FlightNames {
+  /** By type and code. */
+  readonly names: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly namedFields: Readonly<Record<string, string>>;
+}
+
+/** One type of reference data. */
+export interface ReferenceType {
+  readonly rtype: string;
+  readonly active: number;
+  readonly inactive: number;
+  readonly changedAt: string;
+  /** The newest whole load; null where there was none. */
+  readonly loadedBy: string | null;
+}
+
+/** One row of reference data. `namedBy`: the message that last named it; `describedBy`: that last gave its body. */
+export interface ReferenceRow {
+  readonly rkey: string;
+  readonly active: boolean;
+  readonly body: JsonObject;
+  readonly namedBy: string;
+  readonly describedBy: string | null;
+  readonly updatedAt: string;
+}
+
+/** Answer of `/api/v1/reference/TYPE`. */
+export interface ReferencePage {
+  readonly rows: readonly ReferenceRow[];
+  readonly next: string | null;
+}
+
+/** Answer of `/api/v1/reference/TYPE/CODE`: with what the row had been, the latest change first. */
+export interface ReferenceDetailRow extends ReferenceRow {
+  readonly rtype: string;
+  readonly history: readonly {
+    readonly until: { readonly msgId: string; readonly at: string };
+    readonly active: boolean;
+    readonly body: JsonObject;
+  }[];
+}
+
 /** How the page stands with the live stream. */
 export type Connection =
   | { readonly state: 'connecting' }

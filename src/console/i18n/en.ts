@@ -101,6 +101,10 @@ export const en = {
   openFlight: (name: string) => `Open flight ${name}`,
   version: (version: number) => `version ${String(version)}`,
   message: (msgId: string) => `message ${msgId}`,
+  referenceCount: (type: string, active: number, inactive: number) =>
+    `${type} (${number(active)}${inactive === 0 ? '' : `, ${number(inactive)} inactive`})`,
+  namedBy: (msgId: string) => `named by message ${msgId}`,
+  untilMessage: (msgId: string, time: string) => `until message ${msgId}, ${time} `,
   delayed: (minutes: number) => `+${String(minutes)} min`,
   divertedTo: (airport: string) => `Diverted ${airport}`,
 };

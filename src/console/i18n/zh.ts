@@ -90,6 +90,10 @@ export const zh: Dictionary = {
   openFlight: (name) => `打开航班 ${name}`,
   version: (version) => `版本 ${String(version)}`,
   message: (msgId) => `消息 ${msgId}`,
+  referenceCount: (type, active, inactive) =>
+    `${type}（${number(active)}${inactive === 0 ? '' : `，失效 ${number(inactive)}`}）`,
+  namedBy: (msgId) => `由消息 ${msgId} 提及`,
+  untilMessage: (msgId, time) => `至消息 ${msgId}，${time} `,
   delayed: (minutes) => `晚 ${String(minutes)} 分`,
   divertedTo: (airport) => `备降 ${airport}`,
 };

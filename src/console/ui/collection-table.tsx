@@ -4,16 +4,19 @@ import type { CollectionField } from '../../domain/fields.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { useSpeech } from '../i18n/language.tsx';
 import { valueAt } from '../model/flight-fields.ts';
+import type { NameOf } from '../model/names.ts';
+import { CodeName } from './code-name.tsx';
 import { FieldValue } from './field-value.tsx';
 
 interface CollectionTableProps {
   readonly collection: CollectionField;
   readonly rows: readonly JsonObject[];
   readonly day: string;
+  readonly nameOf: NameOf;
   readonly changed: boolean;
 }
 
-export function CollectionTable({ collection, rows, day, changed }: CollectionTableProps): ReactNode {
+export function CollectionTable({ collection, rows, day, nameOf, changed }: CollectionTableProps): ReactNode {
   const { t, label } = useSpeech();
   const attributes = collection.attributes.filter(({ path }) =>
     rows.some((row) => valueAt(row, path) !== null),
@@ -40,6 +43,11 @@ export function CollectionTable({ collection, rows, day, changed }: CollectionTa
                   return (
                     <td key={path}>
                       <FieldValue value={value === null ? '' : String(value)} type={type} day={day} />
+                      <CodeName
+                        path={`${collection.name}.${path}`}
+                        code={value === null ? '' : String(value)}
+                        nameOf={nameOf}
+                      />
                     </td>
                   );
                 })}

@@ -1,12 +1,16 @@
 /** All that is known about one flight, named by the catalogue, beside the list. */
-import { useEffect, useMemo, useRef, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { COLLECTIONS, SCALARS, type ScalarField } from '../../domain/fields.ts';
-import type { FlightRow } from '../api/types.ts';
+import { fetchNames } from '../api/requests.ts';
+import type { FlightNames, FlightRow } from '../api/types.ts';
 import { useSpeech } from '../i18n/language.tsx';
 import { flightName, marks } from '../model/flight-columns.ts';
 import { codes, entries, textAt } from '../model/flight-fields.ts';
+import { nameIn, type NameOf } from '../model/names.ts';
 import { airportClock, airportDay } from '../model/time.ts';
 import { CollectionTable } from './collection-table.tsx';
+import { CodeName } from './code-name.tsx';
+import { DetailFrame } from './detail-frame.tsx';
 import { FieldValue } from './field-value.tsx';
 import { useEvents, useFlight, useStatus } from './live-context.tsx';
 import { MarkTag } from './mark-tag.tsx';
@@ -19,31 +23,8 @@ interface FlightDetailProps {
 export function FlightDetail({ flid, onClose }: FlightDetailProps): ReactNode {
   const { t } = useSpeech();
   const row = useFlight(flid);
-  const panel = useRef<HTMLElement>(null);
-
-  useEffect(() => {
-    panel.current?.focus();
-  }, [flid]);
-  useEffect(() => {
-    const escape = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape') onClose();
-    };
-    document.addEventListener('keydown', escape);
-    return () => document.removeEventListener('keydown', escape);
-  }, [onClose]);
-
   return (
-    <aside
-      className="detail"
-      role="dialog"
-      aria-labelledby="detail-name"
-      tabIndex={-1}
-      ref={panel}
-      data-testid="detail"
-    >
-      <button type="button" className="plain close" onClick={onClose} aria-label={t.close}>
-        <span aria-hidden="true">✕</span>
-      </button>
+    <DetailFrame name={flid} onClose={onClose}>
       {row === null ? (
         <>
           <h2 id="detail-name">{flid}</h2>
@@ -52,7 +33,7 @@ export function FlightDetail({ flid, onClose }: FlightDetailProps): ReactNode {
       ) : (
         <Known row={row} />
       )}
-    </aside>
+    </DetailFrame>
   );
 }
 
@@ -60,6 +41,7 @@ function Known({ row }: { readonly row: FlightRow }): ReactNode {
   const { t, label } = useSpeech();
   const zone = useStatus().status?.timeZone ?? 'UTC';
   const changed = useLatelyChanged(row.flid);
+  const nameOf = useNames(row);
   const known: readonly ScalarField[] = SCALARS.filter(({ path }) => textAt(row.flight, path) !== '');
   const movement = textAt(row.flight, 'movement');
   const groups = [
@@ -102,6 +84,11 @@ function Known({ row }: { readonly row: FlightRow }): ReactNode {
                     type={field.type}
                     day={row.operationDay}
                   />
+                  <CodeName
+                    path={field.path}
+                    code={textAt(row.flight, field.path as (typeof SCALARS)[number]['path'])}
+                    nameOf={nameOf}
+                  />
                 </dd>
               </div>
             ))}
@@ -114,11 +101,23 @@ function Known({ row }: { readonly row: FlightRow }): ReactNode {
           collection={collection}
           rows={entries(row.flight, collection.name)}
           day={row.operationDay}
+          nameOf={nameOf}
           changed={changed.has(collection.name)}
         />
       ))}
     </>
   );
+}
+
+/** Names of the flight's codes, read again with each version; the detail is whole without them. */
+function useNames({ flid, version }: FlightRow): NameOf {
+  const [names, setNames] = useState<FlightNames>({ names: {}, namedFields: {} });
+  useEffect(() => {
+    const reader = new AbortController();
+    fetchNames(flid, reader.signal).then(setNames, () => undefined);
+    return () => reader.abort();
+  }, [flid, version]);
+  return useMemo(() => nameIn(names), [names]);
 }
 
 /** Fields named by the flight's events on this page, creation excepted (it names everything). */

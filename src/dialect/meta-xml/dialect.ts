@@ -36,6 +36,7 @@ export function createMetaXmlDialect(profile: Profile, options: DialectOptions):
     profileHash: profileHash(profile, options),
     referenceTypes: rules.reference,
     mailbox: profile.mailbox,
+    names: profile.names,
     decode: (text) => decoder.decode(text),
     toText,
     encode: (header, message) => encoder.encode(header, message),

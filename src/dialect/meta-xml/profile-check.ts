@@ -32,6 +32,7 @@ export function checkProfile(input: unknown): ProfileOutcome {
     ...listFaults(parsed.data.flight),
     ...elementFaults(parsed.data),
     ...kindFaults(parsed.data),
+    ...nameFaults(parsed.data),
   ];
   return faults.length === 0 ? { ok: true, profile: parsed.data } : { ok: false, faults };
 }
@@ -222,6 +223,18 @@ function kindFaults({ kinds }: Profile): readonly string[] {
     }
   }
   return faults;
+}
+
+/** Codes stand in fields of the catalogue, and a type they are of has to say where its names are. */
+function nameFaults({ names }: Profile): readonly string[] {
+  const paths = [
+    ...SCALAR_PATHS,
+    ...COLLECTION_FIELDS.flatMap(({ name, attributes }) => attributes.map(({ path }) => `${name}.${path}`)),
+  ];
+  return Object.entries(names.fields).flatMap(([path, rtype]) => [
+    ...(paths.includes(path) ? [] : [`names.fields.${path}: no field of a flight${nearest(path, paths)}`]),
+    ...(Object.hasOwn(names.elements, rtype) ? [] : [`names.fields.${path}: names.elements lacks ${rtype}`]),
+  ]);
 }
 
 function doubledSources(at: string, sources: readonly string[]): readonly string[] {

@@ -137,6 +137,14 @@ const mailbox = z.strictObject({
   }),
 });
 
+/** Names of codes: they judge nothing and are told beside the state. */
+const names = z.strictObject({
+  /** Reference type → children of its records that may hold the name, the best first. */
+  elements: z.record(code, z.array(elementName).min(1)),
+  /** Scalar, or collection and attribute → the reference type that its codes are of. */
+  fields: z.record(path, code),
+});
+
 /** A profile file. */
 export const profileSchema = z.strictObject({
   name: profileName,
@@ -144,6 +152,7 @@ export const profileSchema = z.strictObject({
   times: z.strictObject({ formats: z.array(z.string()).min(1) }),
   kinds,
   flight,
+  names,
   outbound,
   mailbox,
 });

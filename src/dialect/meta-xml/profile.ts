@@ -49,7 +49,7 @@ export function rulesOf(profile: Profile, options: DialectOptions): Rules {
 
 /**
  * SHA-256 (hex) of everything that decides how a text is judged: the profile, zone, cutoff, lists and limits
- * (proc_state.profile_hash). Its name, the outbound templates and the mailbox's names judge nothing and are
+ * (proc_state.profile_hash). Its name, the names of codes, the outbound templates and the mailbox's names judge nothing and are
  * left out, so that correcting one of them does not make old messages uncheckable.
  */
 export function profileHash(profile: Profile, options: DialectOptions): string {

@@ -1,7 +1,7 @@
 /** What a decision is made from, and what has to be read before it can be made. */
 import type { FlightRecord } from '../flight.ts';
 import type { Flid, MsgId } from '../ids.ts';
-import type { DecodedMessage } from '../message.ts';
+import type { DecodedMessage, ReferenceRecord } from '../message.ts';
 import { effectsOf } from '../net-effect.ts';
 import type { ReferenceType } from '../reference.ts';
 import type { OpenRequest } from '../request.ts';
@@ -31,12 +31,20 @@ export function flightsNamed(message: DecodedMessage): readonly Flid[] {
   return [...effectsOf(message).keys()];
 }
 
-/** The reference rows a message needs: null for other messages, `keys` null where the whole type is needed. */
-export function referenceNamed(
-  message: DecodedMessage,
-): { readonly rtype: string; readonly keys: readonly string[] | null } | null {
+/** What a message needs of reference data. */
+export interface ReferenceNamed {
+  readonly rtype: string;
+  /** Null where the whole type is needed. */
+  readonly keys: readonly string[] | null;
+  /** What the message brings: rows that hold the same need not be held twice. */
+  readonly records: readonly ReferenceRecord[];
+}
+
+/** The reference rows a message needs: null for other messages. */
+export function referenceNamed(message: DecodedMessage): ReferenceNamed | null {
   const { body } = message;
   if (body.kind !== 'reference') return null;
-  const whole = body.operation === 'DNLD' || body.operation === 'RESP';
-  return { rtype: body.rtype, keys: whole ? null : [...new Set(body.records.map((record) => record.key))] };
+  const { rtype, operation, records } = body;
+  const whole = operation === 'DNLD' || operation === 'RESP';
+  return { rtype, keys: whole ? null : [...new Set(records.map((record) => record.key))], records };
 }

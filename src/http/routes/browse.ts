@@ -1,5 +1,7 @@
 /** Reading API behind the console: status, flights, events and the live stream (contract, "/api/v1/…"). */
 import type { FastifyInstance } from 'fastify';
+import type { Dialect } from '../../dialect/port.ts';
+import { codesOf, namesOf, type Names } from '../../domain/names.ts';
 import { canonicalise } from '../../domain/state.ts';
 import type { Config } from '../../config/schema.ts';
 import {
@@ -12,13 +14,16 @@ import {
   type FlightRow,
 } from '../../store/browse.ts';
 import type { Database } from '../../store/database.ts';
+import { selectRecords } from '../../store/reference-names.ts';
 import { toMillis, toMillisOrNull, toTimestamp } from '../../store/time.ts';
 import type { StatusReader } from '../../service/status.ts';
 import type { Access } from '../access.ts';
+import { isText, limitOf } from '../query.ts';
 
 export interface BrowseOptions {
   readonly access: Access;
   readonly config: Config;
+  readonly dialect: Dialect;
   readonly database: Database;
   readonly status: StatusReader;
 }
@@ -58,6 +63,8 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
     return {
       ...flightJson(row),
       archived: row.archived,
+      names: await namesIn(database, options.dialect, row),
+      namedFields: options.dialect.names?.fields ?? {},
       stamps: row.stamps,
       messages: messages.map((message) => ({ ...message, msgId: message.msgId.toString() })),
     };
@@ -67,6 +74,12 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
     const rows = await selectNewestEvents(database, limitOf(request.query.limit, 50, 500));
     return { events: rows.map(eventJson) };
   });
+}
+
+/** Names of the codes in a flight, whether or not events carry them. */
+async function namesIn(database: Database, { names: rules }: Dialect, { state }: FlightRow): Promise<Names> {
+  if (rules === undefined) return {};
+  return namesOf(state, rules, await selectRecords(database, codesOf(state, rules)));
 }
 
 /** A flight as the API gives it. */
@@ -107,16 +120,6 @@ function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
-}
-
-/** A text as PostgreSQL can hold it: without NUL. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0');
-}
-
-function limitOf(text: string | undefined, fallback: number, most: number): number {
-  const value = Number(text ?? fallback);
-  return Number.isInteger(value) && value > 0 ? Math.min(value, most) : fallback;
 }
 
 function cursorText(row: FlightRow): string {
