@@ -150,13 +150,15 @@ async function endBatch(
   }
   const at = toTimestamp(now);
   failpoint('pump.decided');
+  // Before the batch's own changes of reference data are written: each message is told by the names that it met.
+  const told = names === null ? events : await names.into(tx, events);
   await unarchiveFlights(tx, world.unarchived);
   await upsertReference(tx, world.rowsWritten, world.floorsWritten, now);
   await insertReferencePast(tx, world.referencePast, at);
   await requests.write(tx, now);
   const rows = {
     flights: world.flightsWritten,
-    events: names === null ? events : await names.into(tx, events),
+    events: told,
     latestStates: world.latestStates,
     flightMessages: touched,
     terminals: finished.map(({ terminal }) => terminal),

@@ -198,10 +198,18 @@ describe('what a message needs', () => {
     expect(flightsNamed(operation(patch(F2), patch(F1), patch(F2)))).toEqual([F2, F1]);
     expect(flightsNamed(deletion(F1))).toEqual([F1]);
     expect(flightsNamed(referenceMessage('ADD', ['1', {}]))).toEqual([]);
-    expect(referenceNamed(referenceMessage('DNLD', ['1', {}]))).toEqual({ rtype: 'ABDG', keys: null });
+    expect(referenceNamed(referenceMessage('DNLD', ['1', {}]))).toEqual({
+      rtype: 'ABDG',
+      keys: null,
+      records: [{ key: '1', body: {} }],
+    });
     expect(referenceNamed(referenceMessage('DEL', ['1', {}], ['1', {}]))).toEqual({
       rtype: 'ABDG',
       keys: ['1'],
+      records: [
+        { key: '1', body: {} },
+        { key: '1', body: {} },
+      ],
     });
     expect(referenceNamed(deletion(F1))).toBeNull();
   });

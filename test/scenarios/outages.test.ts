@@ -64,7 +64,7 @@ const MAILBOX: Meaning = {
 };
 const MEANING: Readonly<Record<Part, Meaning>> = {
   'own database': {
-    stations: ['inbox', 'pump', 'delivery', 'backfill'],
+    stations: ['inbox', 'pump', 'delivery', 'backfill', 'requests'],
     status: 503,
     ready: { mailbox: 'ok', database: 'down' },
     goesOn: () => true,
