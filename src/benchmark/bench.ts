@@ -51,7 +51,6 @@ export async function bench(onProgress: (step: string) => void): Promise<BenchRe
       await yardstick.measure();
       const measured = await measure({ ...place, ...task });
       rssMb = Math.max(rssMb, measured.rssMb);
-      console.error(task.kind, commitBatch, JSON.stringify(measured), yardstick.rounds.at(-1));
       return measured.result;
     };
     const drain = (kind: 'process' | 'full', batch: 1 | 500) => {

@@ -69,7 +69,6 @@ describe.skipIf(postgresMissing !== null)('reference data in bulk', () => {
            (select count(*)::int from ref_history where body ->> 'DESC' = 'old' and msg_id = 2) as past`,
       ),
     ).toEqual([{ active: 100_000, changed: 50_000, past: 50_000 }]);
-    console.log(await peakMemory(msgx));
     expect(await peakMemory(msgx)).toBeLessThan(MOST_MIB);
   }, 300_000);
 });
