@@ -56,17 +56,25 @@ const COLUMNS = `m.rkey, m.active, m.body, m.updated_at as "updatedAt",
   case when m.active then greatest(m.stamp, f.floor) else m.stamp end as stamp,
   case when m.active then greatest(m.body_stamp, f.floor) else m.body_stamp end as "bodyStamp"`;
 
+// The text is looked for in the form that JSON gives it first, which is cheap, and then in the values alone.
+const page = (
+  range: string,
+): string => `select ${COLUMNS} from ref_master m left join ref_floor f on f.rtype = m.rtype
+   where m.rtype = $1 and m.rkey collate "C" > $2 and ($3::boolean is null or m.active = $3)
+     and ($4 = '' or m.rkey ilike $4 or (m.body::text ilike $5 and exists (
+       select from jsonb_path_query(m.body, '$.**') v
+       where jsonb_typeof(v) = 'string' and v #>> '{}' ilike $4)))${range}
+   order by m.rkey collate "C" limit $6`;
 const SELECT_PAGE = statement(
   'browse.referencePage',
-  // ref_master_key: (rtype, rkey collate "C"), from the cursor or the prefix on. The text is looked for in the form
-  // that JSON gives it first, which is cheap, and then in the values alone.
-  `select ${COLUMNS} from ref_master m left join ref_floor f on f.rtype = m.rtype
-   where m.rtype = $1 and m.rkey collate "C" > $2 and m.rkey collate "C" >= $3
-     and m.rkey collate "C" < $3 || chr(1114111) and ($4::boolean is null or m.active = $4)
-     and ($5 = '' or m.rkey ilike $5 or (m.body::text ilike $6 and exists (
-       select from jsonb_path_query(m.body, '$.**') v
-       where jsonb_typeof(v) = 'string' and v #>> '{}' ilike $5)))
-   order by m.rkey collate "C" limit $7`,
+  // ref_master_key: (rtype, rkey collate "C"), from the cursor on.
+  page(''),
+);
+const SELECT_PREFIX = statement(
+  'browse.referencePrefix',
+  // ref_master_key, the range of the prefix alone. A statement of its own: with both ends the planner expects so few
+  // rows that it would read and sort a whole type.
+  page(' and m.rkey collate "C" >= $7 and m.rkey collate "C" < $7 || chr(1114111)'),
 );
 
 /** Rows of a type behind a key, in the order of their keys' characters. */
@@ -78,15 +86,10 @@ export async function selectReferencePage(
   limit: number,
 ): Promise<readonly ListedReferenceRow[]> {
   const written = JSON.stringify(text).slice(1, -1);
-  return db.query<ListedReferenceRow>(SELECT_PAGE, [
-    rtype,
-    after,
-    prefix,
-    active,
-    text === '' ? '' : containing(text),
-    containing(written),
-    limit,
-  ]);
+  const values = [rtype, after, active, text === '' ? '' : containing(text), containing(written), limit];
+  return prefix === ''
+    ? db.query<ListedReferenceRow>(SELECT_PAGE, values)
+    : db.query<ListedReferenceRow>(SELECT_PREFIX, [...values, prefix]);
 }
 
 /** A pattern for texts that contain this one. */

@@ -60,6 +60,8 @@ describe.skipIf(postgresMissing !== null)('the reading API', () => {
       lastMsgId: '2',
       flight: { flid: '700001', gates: [{ seq: 1, code: 'A1' }], remark: null },
       stamps: { fields: { gates: '2', flightNumber: '1' } },
+      names: {},
+      namedFields: { status: 'STTS', 'delays.code': 'DLYL' },
       messages: [
         { msgId: '2', type: 'FLOP', styp: 'GTDT', stateVersion: 2, changed: ['gates'] },
         { msgId: '1', type: 'SCHD', styp: 'DNLD', stateVersion: 1 },

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable, Statement } from '../../src/store/database.ts';
 import { claimMessageEvents, nextEventAttempt } from '../../src/store/msg-event.ts';
 import { selectDueMarks } from '../../src/store/owed-mark.ts';
+import { selectReferencePage, selectReferencePast } from '../../src/store/browse-reference.ts';
 import { claimLatestStates } from '../../src/store/schd-event.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 
@@ -26,7 +27,9 @@ async function planOf(client: pg.Client, run: (db: Queryable) => Promise<unknown
     query: async <T>({ text }: Statement, values: readonly unknown[] = []): Promise<T[]> => {
       await client.query('set plan_cache_mode = force_generic_plan');
       await client.query(`prepare explained as ${text}`);
-      const parameters = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+      const parameters = values
+        .map((value) => (value === null ? 'null' : client.escapeLiteral(String(value as string | bigint))))
+        .join(', ');
       const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
         `explain (analyze, format json) execute explained (${parameters})`,
       );
@@ -81,6 +84,11 @@ describe.skipIf(postgresMissing !== null)('plans', () => {
       insert into msg_event (target, partition_key, event_type, state_version, state, sent_at, created_at)
         select 'KAFKA:schd', 'f' || n, 'UPSERT', 1, case when n <= 2000 then 'SENT' else 'PENDING' end,
           case when n <= 2000 then '2026-03-13Z'::timestamptz end, '2026-03-13Z' from generate_series(1, 3000) n;
+      insert into ref_master (rtype, rkey, body, active, stamp, updated_at)
+        select 'T' || n % 4, 'k' || lpad(n::text, 6, '0'), '{"DESC": "x"}', true, 1, '2026-03-13Z'
+        from generate_series(1, 20000) n;
+      insert into ref_history (rtype, rkey, msg_id, changed_at, body, active)
+        select 'T' || n % 4, 'k' || n % 500, n, '2026-03-13Z', '{}', true from generate_series(1, 20000) n;
       analyze`);
   });
 
@@ -122,6 +130,29 @@ describe.skipIf(postgresMissing !== null)('plans', () => {
     const nodes = await planOf(db.client, (queryable) => nextEventAttempt(queryable, 'KAFKA:msg'));
     expect([...indexes(nodes)]).toEqual(['msg_event_waiting']);
     expect(kinds(nodes)).not.toContain('Seq Scan');
+  });
+
+  it('reads a page of reference data from its cursor on, and stops at the limit', async () => {
+    const none = { prefix: '', text: '', active: null };
+    const page = await planOf(db.client, (queryable) =>
+      selectReferencePage(queryable, 'T1', 'k010000', none, 100),
+    );
+    expect([...indexes(page)]).toContain('ref_master_key');
+    expect(kinds(page)).not.toContain('Sort');
+    expect(touched(page, 'ref_master')).toBeLessThanOrEqual(100);
+  });
+
+  it('finds keys by how they begin, and what one row had been, without reading the type', async () => {
+    const prefix = { prefix: 'k0100', text: '', active: true };
+    const found = await planOf(db.client, (queryable) =>
+      selectReferencePage(queryable, 'T1', '', prefix, 100),
+    );
+    expect([...indexes(found)]).toContain('ref_master_key');
+    expect(touched(found, 'ref_master')).toBeLessThanOrEqual(100);
+    const past = await planOf(db.client, (queryable) => selectReferencePast(queryable, 'T1', 'k1', 10));
+    expect([...indexes(past)]).toEqual(['ref_history_pkey']);
+    expect(kinds(past)).not.toContain('Sort');
+    expect(touched(past, 'ref_history')).toBeLessThanOrEqual(10);
   });
 
   it('finds due marks in their order among those that are owed', async () => {

@@ -107,6 +107,17 @@ describe('the check of a profile', () => {
       'mailbox.outbound.routing: expected a table or column name',
     ],
     [
+      '    status: STTS',
+      '    statsu: STTS',
+      "names.fields.statsu: no field of a flight; did you mean 'status'?",
+    ],
+    ['    delays.code: DLYL', '    delays.code: DLYX', 'names.fields.delays.code: names.elements lacks DLYX'],
+    [
+      '    DLYL: [CDES, DESC]',
+      '    DLYL: []',
+      'names.elements.DLYL: Too small: expected array to have >=1 items',
+    ],
+    [
       'stand: PUST, time',
       'stnd: PUST, time',
       'flight.push.PSHT.stand: Invalid input: expected string, received undefined',
