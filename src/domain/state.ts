@@ -72,11 +72,16 @@ export function renderState(flid: Flid, values: FlightValues): FlightState {
   const state: Record<string, Json> = { flid };
   renderInto(state, SCALAR_SHAPE, values.scalars);
   for (const { name } of COLLECTIONS) state[name] = values.collections.get(name) ?? NO_ENTRIES;
+  CANONICAL.add(state);
   return state;
 }
 
+/** States that were built here: in order and complete already, and never changed (the type is read-only). */
+const CANONICAL = new WeakSet<FlightState>();
+
 /** The same state in catalogue order, completed; the flight ID is read from the state. */
 export function canonicalise(state: FlightState): FlightState {
+  if (CANONICAL.has(state)) return state;
   const id = state['flid'];
   if (typeof id !== 'string') throw new Error('a flight state without its flid');
   return renderState(id as Flid, readValues(state));

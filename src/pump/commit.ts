@@ -10,10 +10,11 @@ import { msgId as msgIdOf } from '../domain/ids.ts';
 import type { DecodedMessage } from '../domain/message.ts';
 import type { Decision } from '../domain/outcome.ts';
 import { airportTime } from '../runtime/airport-time.ts';
-import { writeBatch } from '../store/batch.ts';
-import type { Queryable } from '../store/database.ts';
+import { wasOvertaken, writeBatch } from '../store/batch.ts';
+import type { OpenTransaction, Queryable, Session, Transaction } from '../store/database.ts';
 import type { FlightMessage } from '../store/flight-message.ts';
-import { selectFlights, unarchiveFlights } from '../store/flight.ts';
+import { selectFlights, unarchiveFlights, type ReadFlight } from '../store/flight.ts';
+import { bindingOf, ownersOf } from '../store/message-identity.ts';
 import type { NewMessageEvent } from '../store/msg-event.ts';
 import { keepAlive, type Terminal } from '../store/proc-state.ts';
 import { insertReferencePast } from '../store/reference-history.ts';
@@ -23,7 +24,7 @@ import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
 import type { PumpContext } from './context.ts';
 import { EventNames } from './event-names.ts';
-import type { Bound } from './identities.ts';
+import { boundBy, claimsOf, type Bound, type Claim } from './identities.ts';
 import { RequestBook } from './request-book.ts';
 import { World } from './world.ts';
 
@@ -53,26 +54,85 @@ export class StaleHeads extends Error {
  */
 const EVENT_CHARACTERS = 64 << 20;
 
+/** A candidate that ends in this batch. */
+export type Ending = Ready['candidate'];
+
 /**
- * Ends a batch in one fenced transaction. Gives those of its messages that were ended, from the first: the rest
- * waits where the events become too many. Throws StaleHeads, LostLease, Outage, or what went wrong.
+ * A batch underway in one fenced transaction. What it reads has been sent when it exists: before that, its identities
+ * are bound, unless they are already.
  */
-export async function commitBatch(
-  context: PumpContext,
-  batch: readonly Ready[],
-): Promise<readonly Finished[]> {
-  const { database, fence } = context;
-  return database.transaction((tx) => endBatch(context, tx, batch), { fence, exclusive: true });
+export class Batch {
+  readonly candidates: readonly Ending[];
+  readonly #context: PumpContext;
+  readonly #tx: OpenTransaction;
+  readonly #claims: readonly Claim[];
+  readonly #bound: ReadonlyMap<bigint, Bound> | null;
+  readonly #flights: Promise<ReadonlyMap<string, ReadFlight>>;
+
+  constructor(
+    context: PumpContext,
+    session: Session,
+    candidates: readonly Ending[],
+    bound: ReadonlyMap<bigint, Bound> | null,
+  ) {
+    const { fence } = context;
+    this.#context = context;
+    this.candidates = candidates;
+    this.#bound = bound;
+    this.#claims = bound === null ? claimsOf(context, candidates) : [];
+    const first = this.#claims.length === 0 ? {} : { first: bindingOf(this.#claims, fence) };
+    this.#tx = session.begin({ fence, exclusive: true, ...first });
+    // Asked for before the identities are known: of a duplicate too much is read. Each statement sees what was
+    // committed when it began: what the lock has waited for, too.
+    this.#flights = readFlights(context, this.#tx, candidates);
+    this.#flights.catch(() => undefined);
+  }
+
+  /**
+   * Decides, and has everything ready to be committed. Gives those of its messages that end, from the first: the rest
+   * waits where the events become too many. Throws LostLease, Outage, or what went wrong.
+   */
+  async decide(): Promise<readonly Finished[]> {
+    const bound = await this.#binding();
+    failpoint('pump.bound');
+    const finished = await endBatch(this.#context, this.#tx, this.candidates, bound, this.#flights);
+    await this.#tx.begun;
+    return finished;
+  }
+
+  /** Sends the commit. Throws StaleHeads, Outage, or what went wrong. */
+  async commit(): Promise<void> {
+    try {
+      await this.#tx.commit();
+    } catch (error) {
+      if (wasOvertaken(error))
+        throw new StaleHeads('heads changed while they were processed', { cause: error });
+      throw error;
+    }
+  }
+
+  async #binding(): Promise<ReadonlyMap<bigint, Bound>> {
+    if (this.#bound !== null) return this.#bound;
+    const claims = this.#claims;
+    if (claims.length === 0) return new Map();
+    return boundBy(this.#context, claims, await ownersOf(this.#tx, claims, await this.#tx.first));
+  }
 }
 
 async function endBatch(
   context: PumpContext,
-  tx: Queryable,
-  batch: readonly Ready[],
+  tx: Transaction,
+  candidates: readonly Ending[],
+  bound: ReadonlyMap<bigint, Bound>,
+  reading: Promise<ReadonlyMap<string, ReadFlight>>,
 ): Promise<readonly Finished[]> {
   const { clock, timeZone, dialect } = context;
-  // Each statement sees what was committed when it began: what the lock has waited for, too.
-  const world = await readWorld(context, tx, batch);
+  const batch = candidates.map((candidate): Ready => ({
+    candidate,
+    bound: bound.get(candidate.head.msgId) ?? null,
+  }));
+  const flights = await reading;
+  const world = new World(flights, await readReference(tx, batch));
   failpoint('pump.locked');
   const requests = await RequestBook.read(context, tx, batch);
   const now = clock.now();
@@ -163,26 +223,30 @@ async function endBatch(
     flightMessages: touched,
     terminals: finished.map(({ terminal }) => terminal),
   };
-  const ended = await writeBatch(tx, rows, { at, profileHash: dialect.profileHash }, breathe);
-  if (ended !== finished.length) throw new StaleHeads('heads changed while they were processed');
-  failpoint('pump.ended');
+  await writeBatch(tx, rows, { at, profileHash: dialect.profileHash }, breathe);
   return finished;
 }
 
-async function readWorld(context: PumpContext, tx: Queryable, batch: readonly Ready[]): Promise<World> {
+async function readFlights(
+  context: PumpContext,
+  tx: Queryable,
+  candidates: readonly Ending[],
+): Promise<ReadonlyMap<string, ReadFlight>> {
   const flids = new Set<string>();
-  const needs: ReferenceNeed[] = [];
-  for (const { candidate, bound } of batch) {
-    if (candidate.kind !== 'message' || bound?.duplicate != null) continue;
+  for (const candidate of candidates) {
+    if (candidate.kind !== 'message') continue;
     for (const flid of flightsNamed(candidate.message)) flids.add(flid);
-    const need = referenceNamed(candidate.message);
-    if (need !== null) needs.push(need);
   }
-  const [flights, reference] = await Promise.all([
-    selectFlights(tx, [...flids], context.timeZone),
-    selectReference(tx, needs),
-  ]);
-  return new World(flights, reference);
+  return selectFlights(tx, [...flids], context.timeZone);
+}
+
+async function readReference(tx: Queryable, batch: readonly Ready[]): ReturnType<typeof selectReference> {
+  const needs = batch.flatMap(({ candidate, bound }): ReferenceNeed[] => {
+    if (candidate.kind !== 'message' || bound?.duplicate != null) return [];
+    const need = referenceNamed(candidate.message);
+    return need === null ? [] : [need];
+  });
+  return selectReference(tx, needs);
 }
 
 /** Runs a decision to its end; pauses where the breather wants to, so that the size of a message does not matter. */

@@ -27,7 +27,8 @@ export interface Duplicate {
   readonly resetSuspected: boolean;
 }
 
-interface Claim {
+/** A message and the identity that it would have. */
+export interface Claim {
   readonly msgId: bigint;
   readonly identity: string;
   readonly contentHash: string;
@@ -39,7 +40,14 @@ export async function bindBatch(
   context: PumpContext,
   candidates: readonly Candidate[],
 ): Promise<ReadonlyMap<bigint, Bound>> {
-  const claims = candidates.flatMap((candidate): Claim[] =>
+  const { database, fence } = context;
+  const claims = claimsOf(context, candidates);
+  return boundBy(context, claims, await bindIdentities(database, claims, fence));
+}
+
+/** The identities that the messages of a batch claim; malformed ones claim none. */
+export function claimsOf(context: PumpContext, candidates: readonly Candidate[]): readonly Claim[] {
+  return candidates.flatMap((candidate): Claim[] =>
     candidate.kind === 'message'
       ? [
           {
@@ -51,9 +59,14 @@ export async function bindBatch(
         ]
       : [],
   );
-  if (claims.length === 0) return new Map();
-  const { database, fence } = context;
-  const owners = await bindIdentities(database, claims, fence);
+}
+
+/** What became of each claim, where those that were not free have these owners. */
+export async function boundBy(
+  context: PumpContext,
+  claims: readonly Claim[],
+  owners: ReadonlyMap<bigint, IdentityOwner>,
+): Promise<ReadonlyMap<bigint, Bound>> {
   const times = await originalTimes(context, claims, owners);
   return new Map(claims.map((claim) => [claim.msgId, boundOf(claim, owners.get(claim.msgId), times)]));
 }

@@ -9,13 +9,15 @@ import { kindReason } from '../domain/reasons.ts';
 import { collectGarbage, withSteadyHeap } from '../runtime/heap.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
-import { exhaustMessage, failMessage, selectHeads, type Failure, type Head } from '../store/proc-state.ts';
+import type { Session } from '../store/database.ts';
+import { exhaustMessage, failMessage, type Failure, type Head } from '../store/proc-state.ts';
 import { isTerminal, readCandidates, type Candidate } from './candidate.ts';
-import { StaleHeads, commitBatch, type Finished, type Ready } from './commit.ts';
+import { Batch, StaleHeads, type Ending, type Finished } from './commit.ts';
 import type { PumpContext } from './context.ts';
 import { reportDuplicates } from './duplicates.ts';
-import { batchOf, ruleOf, isLarge } from './head.ts';
+import { isLarge } from './head.ts';
 import { bindBatch, type Bound } from './identities.ts';
+import { Line } from './line.ts';
 import { requestAgain } from './request-book.ts';
 import { checkTiers, nextAttempt } from './retry.ts';
 import { traceSchedules } from './trace.ts';
@@ -25,28 +27,43 @@ type MessageCandidate = Extract<Candidate, { kind: 'message' }>;
 /** How a run of heads went; `waits` where the head holds the line or has to be read again. */
 type Tried = { readonly result: 'ended' | 'waits' } | { readonly result: 'failed'; readonly error: unknown };
 
+/** A batch begun behind another one, with the heads it was to end. */
+interface Follower {
+  readonly batch: Batch;
+  readonly heads: readonly Head[];
+  readonly ends: () => void;
+}
+
+/** How long one tick goes on along the line, ms: between ticks the station may pause, stop, or see late messages. */
+const CHAIN_MS = 500;
+
+/** A batch failed after another one had ended in the same tick: nothing is known of who is to be charged. */
+class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
 export class Pump {
   readonly #context: PumpContext;
   /** W at the last warning about a head above it: one line per value. */
   #warnedAt: bigint | null = null;
-
   /** Throws RangeError where the retry tiers do not fit the attempts (seed §9.1). */
   constructor(context: PumpContext) {
     checkTiers(context.retry);
     this.#context = context;
   }
 
-  /** One batch. Throws Outage (nothing charged) and LostLease. */
+  /**
+   * A batch, and those behind it that were read already, each begun while the one before it is being committed.
+   * Throws Outage (nothing charged) and LostLease.
+   */
   async tick(): Promise<Round> {
-    const { database, clock, commitBatch: limit, retry, batchBytes } = this.#context;
-    const now = clock.now();
-    const { heads, watermark } = await selectHeads(database, { messages: limit, bytes: batchBytes, now });
-    const head = heads[0];
-    if (head === undefined) return REST;
-    const rule = ruleOf(head, watermark, retry.maxAttempts, now);
+    const line = await Line.look(this.#context);
+    const { head } = line;
+    const rule = line.rule();
+    if (head === null || rule === null) return REST;
     switch (rule.rule) {
       case 'above-watermark':
-        this.#warnAbove(head, watermark);
+        this.#warnAbove(head, line.watermark);
         return REST;
       case 'exhausted':
         await this.#exhaust(head);
@@ -54,14 +71,14 @@ export class Pump {
       case 'not-due':
         return restUntil(rule.until);
       case 'process':
-        await this.#process(batchOf(heads, watermark, retry.maxAttempts, now, batchBytes));
+        await this.#process(line.take(), line);
         return AGAIN;
     }
   }
 
   /** Runs a batch; where something unexpected happens, its messages one by one, so that a failure hits its own. */
-  async #process(heads: readonly Head[]): Promise<void> {
-    const tried = await this.#try(heads);
+  async #process(heads: readonly Head[], line: Line): Promise<void> {
+    const tried = await this.#try(heads, line);
     if (tried.result !== 'failed') return;
     if (heads.length > 1) {
       this.#context.log.warn(
@@ -70,7 +87,7 @@ export class Pump {
       );
     }
     for (const head of heads) {
-      const single = heads.length > 1 ? await this.#try([head]) : tried;
+      const single = heads.length > 1 ? await this.#try([head], null) : tried;
       if (single.result === 'ended') continue;
       if (single.result === 'failed') await this.#charge(head, single.error);
       return;
@@ -81,15 +98,16 @@ export class Pump {
    * Runs heads, a conflict with another transaction once more. Rethrows what charges nobody and pauses the
    * station: a lost lease, an outage, and any error with the database silent afterwards.
    */
-  async #try(heads: readonly Head[]): Promise<Tried> {
+  async #try(heads: readonly Head[], line: Line | null): Promise<Tried> {
     for (let conflicts = 0; ; conflicts++) {
       try {
-        const run = () => this.#run(heads);
+        // What a failed attempt has taken off the line is behind its heads: the next tick looks again.
+        const run = () => this.#run(heads, conflicts === 0 ? line : null);
         return { result: await (heads.some(isLarge) ? withSteadyHeap(run) : run()) };
       } catch (error) {
         if (error instanceof LostLease || error instanceof Outage) throw error;
-        // Somebody else ended a head: the next tick reads again.
-        if (error instanceof StaleHeads) return { result: 'waits' };
+        // Somebody else ended a head: the next tick reads again. So it does where others have ended.
+        if (error instanceof StaleHeads || error instanceof Interrupted) return { result: 'waits' };
         if (conflicts === 0 && isConflict(error)) continue;
         // A lock held for long or a stalled disk would hit every message alike (and is no fault of any).
         if (!(await this.#context.database.commits())) throw new Outage('database', error);
@@ -98,8 +116,8 @@ export class Pump {
     }
   }
 
-  /** Ends as many of the heads as end together, or charges the first where it does not end. */
-  async #run(heads: readonly Head[]): Promise<'ended' | 'waits'> {
+  /** Ends as many of the heads as end together, or charges the first where it does not end; then the line behind them. */
+  async #run(heads: readonly Head[], line: Line | null): Promise<'ended' | 'waits'> {
     const ends = this.#context.metrics.processSeconds.startTimer();
     failpoint('pump.heads-read');
     const candidates = await readCandidates(this.#context, heads);
@@ -112,12 +130,10 @@ export class Pump {
       await this.#fail(first.head, first.header, null, { errorClass: 'CODEC_ERROR', reason, detail });
       return 'waits';
     }
-    // The batch ends before the first message that would not end: it waits until it is the head itself.
-    const prefix = isUnsupported(first) ? [first] : candidates.filter(isTerminal);
     failpoint('pump.decoded');
-    const bound = await bindBatch(this.#context, prefix);
-    failpoint('pump.bound');
+    let bound: ReadonlyMap<bigint, Bound> | null = null;
     if (isUnsupported(first)) {
+      bound = await bindBatch(this.#context, [first]);
       const own = bound.get(first.head.msgId) ?? null;
       if (own?.duplicate == null) {
         const { header } = first.message;
@@ -126,15 +142,69 @@ export class Pump {
         return 'waits';
       }
     }
-    const batch = prefix.flatMap((candidate): Ready[] =>
-      candidate.kind === 'codec-error' ? [] : [{ candidate, bound: bound.get(candidate.head.msgId) ?? null }],
-    );
-    const finished = await commitBatch(this.#context, batch);
+    // The batch ends before the first message that would not end: it waits until it is the head itself.
+    const ending = bound === null ? endingOf(candidates) : [first];
+    const { database } = this.#context;
+    await database.session(async (session) => {
+      const batch = new Batch(this.#context, session, ending, bound);
+      const finished = await batch.decide();
+      const whole = finished.length === heads.length && !heads.some(isLarge);
+      const follower = await this.#commit(batch, finished, ends, session, whole ? line : null);
+      if (follower !== null && line !== null) await this.#follow(follower, session, line);
+    });
+    return 'ended';
+  }
+
+  /** Commits a batch; meanwhile the next one of the line, if there is one, is decoded and begun behind it. */
+  async #commit(
+    batch: Batch,
+    finished: readonly Finished[],
+    ends: () => void,
+    session: Session,
+    line: Line | null,
+  ): Promise<Follower | null> {
+    const committed = batch.commit();
+    committed.catch(() => undefined);
+    const follower = line === null ? null : await this.#begin(session, line);
+    await committed;
     failpoint('pump.committed');
     ends();
     this.#context.onProgress?.(finished.length);
     await this.#report(finished);
-    return 'ended';
+    return follower;
+  }
+
+  /** Begins the next batch of the line; null where it is not one that ends as a whole: that is for the next tick. */
+  async #begin(session: Session, line: Line): Promise<Follower | null> {
+    const ends = this.#context.metrics.processSeconds.startTimer();
+    await line.refill();
+    const heads = line.take();
+    if (heads.length === 0 || heads.some(isLarge)) return null;
+    const candidates = await readCandidates(this.#context, heads).catch(() => []);
+    const ending = endingOf(candidates);
+    if (ending.length === 0) return null;
+    return { batch: new Batch(this.#context, session, ending, null), heads, ends };
+  }
+
+  /**
+   * Goes on along the line for a while. A batch that fails here has failed behind one that ended: it is rolled back, and
+   * the next tick meets it first, which decides who is charged.
+   */
+  async #follow(first: Follower, session: Session, line: Line): Promise<void> {
+    const { clock } = this.#context;
+    const until = clock.now() + CHAIN_MS;
+    let follower: Follower | null = first;
+    try {
+      while (follower !== null) {
+        const { batch, heads, ends }: Follower = follower;
+        const finished = await batch.decide();
+        const whole = finished.length === heads.length && clock.now() < until;
+        follower = await this.#commit(batch, finished, ends, session, whole ? line : null);
+      }
+    } catch (error) {
+      if (error instanceof LostLease || error instanceof Outage) throw error;
+      throw new Interrupted('a batch behind another was not ended', { cause: error });
+    }
   }
 
   /** Charges one message with an error that nobody expected. */
@@ -227,6 +297,13 @@ export class Pump {
       'head of line is above the watermark, waiting for the inbox',
     );
   }
+}
+
+/** The messages that end together, from the first. */
+function endingOf(candidates: readonly Candidate[]): readonly Ending[] {
+  const others = candidates.findIndex((candidate) => !isTerminal(candidate));
+  const ending = others === -1 ? candidates : candidates.slice(0, others);
+  return ending.flatMap((candidate) => (candidate.kind === 'codec-error' ? [] : [candidate]));
 }
 
 function isUnsupported(candidate: Candidate): candidate is MessageCandidate {

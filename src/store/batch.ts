@@ -2,9 +2,10 @@
  * What the business transaction writes (seed §5.3), as one statement: its parts touch different rows, so their order
  * is nobody's concern, and each further statement would cost as much as its work.
  */
+import pg from 'pg';
 import type { FlightRecord } from '../domain/flight.ts';
 import { CHUNK_ROWS } from './chunks.ts';
-import { statement, type Placeholder, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Transaction } from './database.ts';
 import { flightMessageValues, insertFlightMessages, type FlightMessage } from './flight-message.ts';
 import { flightValues, upsertFlights } from './flight.ts';
 import { eventValues, insertEvents, type NewMessageEvent } from './msg-event.ts';
@@ -30,43 +31,56 @@ const after =
 
 const WRITE = statement(
   'batch.write',
-  // The indexes of its parts.
+  // The indexes of its parts. It fails where fewer messages end than were given, so that the commit behind it, which
+  // is already on its way, commits nothing.
   `with flights as (${upsertFlights(after(0))}),
    events as (${insertEvents(after(8))}),
    states as (${upsertStates(after(14))}),
    touched as (${insertFlightMessages(after(19))}),
    ended as (${finishMessages(after(24))})
-   select count(*)::integer as ended from ended`,
+   select 1 / (case when count(*) = $35 then 1 else 0 end) as ended from ended`,
 );
 
+/** SQLSTATE of the division by which the statement fails where a message is no longer unfinished. */
+const DIVISION_BY_ZERO = '22012';
+
+/** Whether a transaction that was to write a batch failed because somebody else has ended or changed its messages. */
+export function wasOvertaken(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === DIVISION_BY_ZERO;
+}
+
 /**
- * Writes a batch, in several statements where a set has very many rows. Gives how many messages were still
- * unfinished: fewer than given means that somebody else was there.
+ * Writes a batch, in several statements where a set has very many rows; the last of them, or the only one, goes out
+ * with the commit. Where a message is not unfinished any more the transaction fails ({@link wasOvertaken}).
  *
  * @param between what to do between two statements
  */
 export async function writeBatch(
-  tx: Queryable,
+  tx: Transaction,
   rows: BatchRows,
   facts: { readonly at: string; readonly profileHash: string },
   between: () => Promise<void>,
-): Promise<number> {
+): Promise<void> {
   const { flights, events, flightMessages, terminals } = rows;
   const states = inLockOrder(rows.latestStates);
   const most = Math.max(flights.length, events.length, states.length, flightMessages.length);
-  let ended = 0;
   for (let from = 0; from === 0 || from < most; from += CHUNK_ROWS) {
     const part = <T>(all: readonly T[]) => all.slice(from, from + CHUNK_ROWS);
     const last = from + CHUNK_ROWS >= most;
-    const [answer] = await tx.query<{ ended: number }>(WRITE, [
+    const ending = last ? terminals : [];
+    const values = [
       ...flightValues(part(flights)),
       ...eventValues(part(events), facts.at),
       ...stateValues(part(states), facts.at),
       ...flightMessageValues(part(flightMessages)),
-      ...terminalValues(last ? terminals : [], facts.at, facts.profileHash),
-    ]);
-    ended += answer?.ended ?? 0;
-    if (!last) await between();
+      ...terminalValues(ending, facts.at, facts.profileHash),
+      ending.length,
+    ];
+    if (last) {
+      tx.last(WRITE, values);
+    } else {
+      await tx.query(WRITE, values);
+      await between();
+    }
   }
-  return ended;
 }

@@ -34,6 +34,38 @@ export interface Queryable {
   query<T = Row>(statement: Statement, values?: readonly unknown[]): Promise<T[]>;
 }
 
+/** A statement with its values, to be sent. */
+export interface Call {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
+/** A transaction as its work sees it. */
+export interface Transaction extends Queryable {
+  /** Rows of `options.first`; nothing that was written before them is known to be there. */
+  readonly first: Promise<readonly Row[]>;
+  /**
+   * Has a statement sent together with the commit, once: where it fails, nothing is committed and the transaction throws
+   * its error. Its rows are not seen: what has to hold of them is its own business.
+   */
+  last(statement: Statement, values: readonly unknown[]): void;
+}
+
+/** A transaction that has been begun; whoever began it ends it. */
+export interface OpenTransaction extends Transaction {
+  /** Done when it has begun and what it was to hold is held. Throws LostLease and Outage. */
+  readonly begun: Promise<void>;
+  /** Commits, with what was to go out with it. Throws what kept it from being done; the transaction is over in any case. */
+  commit(): Promise<void>;
+  /** Ends it without a trace, whatever became of its begin; what `first` did stays. */
+  rollback(): Promise<void>;
+}
+
+/** One connection for transactions one behind the other: the next may be begun while the commit of the one before is underway. */
+export interface Session {
+  begin(options: TransactionOptions): OpenTransaction;
+}
+
 export interface DatabaseOptions {
   readonly url: string;
   readonly schema: string;
@@ -66,6 +98,8 @@ export interface TransactionOptions {
   readonly exclusive?: boolean;
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
+  /** Sent ahead of the begin in the same round trip: a transaction of its own, whatever becomes of this one. */
+  readonly first?: Call;
   /** Commit without waiting for the disk; the next synchronous commit flushes it too. */
   readonly asynchronous?: boolean;
 }
@@ -122,27 +156,30 @@ export class Database implements Queryable {
   /**
    * Runs work in a transaction. Throws LostLease where the fence's epoch is no longer current, Outage where
    * the database is not available (the commit may or may not have happened: the rows tell). The work begins
-   * when the fence holds. Exclusive work begins at once, so that its first selects share the round trip: it is given no
-   * result, and nothing is written, before fence and lock hold.
+   * when the fence holds.
    */
-  async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.session(async (session) => {
+      const tx = session.begin(options);
+      await tx.begun;
+      const result = await work(tx);
+      await tx.commit();
+      return result;
+    });
+  }
+
+  /** Runs work on one connection; a transaction that it leaves open is rolled back. Throws Outage, and what the work throws. */
+  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     return this.#on(client, async () => {
-      let result: T;
-      const begun = begin(client, options);
+      const open = new Set<OpenTransaction>();
       try {
-        if (options.exclusive !== true) await begun;
-        result = await work(behind(begun, client));
-        await begun;
+        return await work({ begin: (options) => openTransaction(client, options, open) });
       } catch (error) {
-        // The begin is behind us on the connection, whatever became of it.
-        if (!(error instanceof Outage)) await control(client, 'rollback');
+        // A connection that failed is not used again.
+        if (!(error instanceof Outage)) for (const tx of open) await tx.rollback();
         throw error;
       }
-      const [answer] = await control(client, 'commit');
-      if (answer?.command !== 'COMMIT')
-        throw new Error('the commit was answered by a rollback: a statement had failed');
-      return result;
     });
   }
 
@@ -243,23 +280,98 @@ const PROBE_MS = 5_000;
 /** query_canceled by the statement's deadline, lock_not_available. */
 const WAITED_TOO_LONG = new Set(['57014', '55P03']);
 
+const FENCE = statement(
+  'database.fence',
+  // One row. Its epoch is its key: a takeover waits for whoever holds it, renewals do not.
+  'select from lease where epoch = $1 for key share',
+);
+const EXCLUSIVE = statement('database.exclusive', 'select from pipeline_lock for update');
+const FENCE_EXCLUSIVE = statement(
+  'database.fenceExclusive',
+  // One row each, the fence first: a transaction that has lost its lease does not wait for the lock.
+  `with fence as materialized (select true as held from lease where epoch = $1 for key share),
+   locked as materialized (select true as held from pipeline_lock where exists (select from fence) for update)
+   select from locked`,
+);
+const NO_ROWS: Promise<readonly Row[]> = Promise.resolve([]);
+
+/** Sends a statement whose answer is waited for later. */
+function sent(client: pg.PoolClient, { statement, values }: Call): Promise<readonly Row[]> {
+  const rows = run<Row>(client, statement, values);
+  rows.catch(() => undefined);
+  return rows;
+}
+
+/**
+ * Begins a transaction without waiting: what it reads at once shares the round trip. It is given no result, and nothing
+ * is written, before fence and lock hold.
+ */
+function openTransaction(
+  client: pg.PoolClient,
+  options: TransactionOptions,
+  open: Set<OpenTransaction>,
+): OpenTransaction {
+  const first = options.first === undefined ? NO_ROWS : sent(client, options.first);
+  const begun = begin(client, options);
+  begun.catch(() => undefined);
+  let last: Call | null = null;
+  const tx: OpenTransaction = {
+    first,
+    begun,
+    query: behind(begun, client),
+    last: (statement, values) => {
+      last = { statement, values };
+    },
+    commit: () => {
+      open.delete(tx);
+      return commit(client, last);
+    },
+    rollback: async () => {
+      open.delete(tx);
+      await control(client, 'rollback');
+    },
+  };
+  open.add(tx);
+  return tx;
+}
+
 /** Begins; where it throws, a transaction may be open and has to be rolled back. One round trip for all. */
 async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
   const { isolation, readOnly, asynchronous, fence, exclusive } = options;
   const parts = [
     `begin isolation level ${isolation ?? 'read committed'} ${readOnly === true ? 'read only' : ''}`,
     ...(asynchronous === true ? ['set local synchronous_commit = off'] : []),
-    // The epoch is our own BigInt, so it may stand in the text.
-    ...(fence == null ? [] : [`select 1 from lease where epoch = ${fence.epoch.toString()} for key share`]),
-    ...(exclusive === true ? ['select 1 from pipeline_lock for update'] : []),
   ];
-  try {
-    const results = await control(client, parts.join('; '));
-    if (fence != null && results.at(exclusive === true ? -2 : -1)?.rowCount !== 1) throw new LostLease();
-  } catch (error) {
+  const begun = control(client, parts.join('; '));
+  const held = heldBy(client, fence ?? null, exclusive === true);
+  for (const answer of await Promise.allSettled([begun, held])) {
+    if (answer.status === 'fulfilled') continue;
+    const error: unknown = answer.reason;
     const late = error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '');
     throw exclusive === true && late ? new Outage('database', error) : error;
   }
+  if (!(await held)) throw new LostLease();
+}
+
+/** Takes what the transaction is to hold; false where the fence's epoch is not current. */
+async function heldBy(client: pg.PoolClient, fence: Fence | null, exclusive: boolean): Promise<boolean> {
+  if (fence === null) {
+    if (exclusive) await query(client, EXCLUSIVE, []);
+    return true;
+  }
+  const { rowCount } = await query(client, exclusive ? FENCE_EXCLUSIVE : FENCE, [fence.epoch]);
+  return rowCount === 1;
+}
+
+async function commit(client: pg.PoolClient, last: Call | null): Promise<void> {
+  const written = last === null ? NO_ROWS : sent(client, last);
+  const committed = control(client, 'commit');
+  // A failure of the first is the reason for whatever the other answers.
+  await Promise.allSettled([written, committed]);
+  await written;
+  const [answer] = await committed;
+  if (answer?.command !== 'COMMIT')
+    throw new Error('the commit was answered by a rollback: a statement had failed');
 }
 
 /**
@@ -267,10 +379,10 @@ async function begin(client: pg.PoolClient, options: TransactionOptions): Promis
  * else would be committed at once, and without the fence. What fails because a statement before it has failed
  * throws that one's error.
  */
-function behind(begun: Promise<void>, client: pg.PoolClient): Queryable {
+function behind(begun: Promise<void>, client: pg.PoolClient): Queryable['query'] {
   let open = false;
   let held = false;
-  let cause: pg.DatabaseError | null = null;
+  let cause: { readonly error: unknown } | null = null;
   begun.then(
     () => {
       open = true;
@@ -281,25 +393,23 @@ function behind(begun: Promise<void>, client: pg.PoolClient): Queryable {
     try {
       return await run<T>(client, statement, values);
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) throw error;
-      if (cause !== null && error.code === IN_FAILED_TRANSACTION) throw cause;
-      cause ??= error;
+      const follows = error instanceof pg.DatabaseError && error.code === IN_FAILED_TRANSACTION;
+      if (follows && cause !== null) throw cause.error;
+      cause ??= { error };
       throw error;
     }
   };
-  return {
-    query: async <T = Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> => {
-      if (open) return send<T>(statement, values);
-      if (!PLAIN_SELECT.test(statement.text) || held) {
-        held = true;
-        await begun;
-        return send<T>(statement, values);
-      }
-      const rows = send<T>(statement, values);
-      rows.catch(() => undefined);
+  return async <T = Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> => {
+    if (open) return send<T>(statement, values);
+    if (!PLAIN_SELECT.test(statement.text) || held) {
+      held = true;
       await begun;
-      return rows;
-    },
+      return send<T>(statement, values);
+    }
+    const rows = send<T>(statement, values);
+    rows.catch(() => undefined);
+    await begun;
+    return rows;
   };
 }
 
@@ -320,9 +430,16 @@ async function control(client: pg.PoolClient, text: string, deadlineMs?: number)
 }
 
 async function run<T>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<T[]> {
+  return (await query(client, statement, values)).rows as T[];
+}
+
+async function query(
+  client: pg.PoolClient,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<pg.QueryResult> {
   try {
-    const result = await client.query({ name: statement.name, text: statement.text, values: [...values] });
-    return result.rows as T[];
+    return await client.query({ name: statement.name, text: statement.text, values: [...values] });
   } catch (error) {
     throw translate(error);
   }

@@ -1,4 +1,5 @@
 /** Which message touched which flight, and how: the history and the ground of the audit (invariant 7). */
+import { bigintArray, integerArray, textArray } from './arrays.ts';
 import type { Placeholder } from './database.ts';
 
 export interface FlightMessage {
@@ -15,16 +16,17 @@ export const insertFlightMessages = ($: Placeholder): string =>
   `insert into flight_message (flid, msg_id, state_version, changed, superseded)
    select flid, msg_id, state_version,
      array(select jsonb_array_elements_text(changed::jsonb)), array(select jsonb_array_elements_text(superseded::jsonb))
-   from unnest(${$(1)}::text[], ${$(2)}::bigint[], ${$(3)}::integer[], ${$(4)}::text[], ${$(5)}::text[])
-     as m (flid, msg_id, state_version, changed, superseded)`;
+   from (select unnest(${$(1)}::text[]) as flid, unnest(${$(2)}::bigint[]) as msg_id,
+     unnest(${$(3)}::integer[]) as state_version, unnest(${$(4)}::text[]) as changed,
+     unnest(${$(5)}::text[]) as superseded) m`;
 
 /** Parameters of {@link insertFlightMessages}. */
 export function flightMessageValues(rows: readonly FlightMessage[]): readonly unknown[] {
   return [
-    rows.map(({ flid }) => flid),
-    rows.map(({ msgId }) => msgId),
-    rows.map(({ stateVersion }) => stateVersion),
-    rows.map(({ changed }) => JSON.stringify(changed)),
-    rows.map(({ superseded }) => JSON.stringify(superseded)),
+    textArray(rows.map(({ flid }) => flid)),
+    bigintArray(rows.map(({ msgId }) => msgId)),
+    integerArray(rows.map(({ stateVersion }) => stateVersion)),
+    textArray(rows.map(({ changed }) => JSON.stringify(changed))),
+    textArray(rows.map(({ superseded }) => JSON.stringify(superseded))),
   ];
 }

@@ -3,6 +3,7 @@ import type { FlightRecord, FlightState, Stamps } from '../domain/flight.ts';
 import { flid as flidOf, msgId as msgIdOf } from '../domain/ids.ts';
 import { airportTime } from '../runtime/airport-time.ts';
 import { chunksOf } from './chunks.ts';
+import { bigintArray, booleanArray, integerArray, textArray } from './arrays.ts';
 import { statement, type Placeholder, type Queryable } from './database.ts';
 import { toMillis } from './time.ts';
 
@@ -23,11 +24,15 @@ const COLUMNS = `flid, version, operation_day as "operationDay", deleted, state,
 
 const SELECT = statement(
   'flight.select',
-  // Primary keys of both tables.
-  `select ${COLUMNS}, false as archived from flight_schd where flid = any ($1::text[])
-   union all
-   select ${COLUMNS}, true from flight_schd_hst h where flid = any ($1::text[])
-     and not exists (select 1 from flight_schd f where f.flid = h.flid)`,
+  // Primary keys of both tables, one probe for each flight, whatever the planner thinks of their number: a plan for an
+  // unknown number of them would read the whole table, and to plan anew each time costs more than to read one flight.
+  `select f.* from unnest($1::text[]) as named (flid) cross join lateral (
+     select ${COLUMNS}, false as archived from flight_schd where flid = named.flid
+     union all
+     select ${COLUMNS}, true from flight_schd_hst where flid = named.flid
+       and not exists (select from flight_schd where flid = named.flid)
+     offset 0
+   ) f`,
 );
 
 /** A flight as read: an archived one counts as deleted and goes on from its archived version and stamps. */
@@ -76,22 +81,23 @@ function readFlight(row: FlightRow, timeZone: string): ReadFlight {
 export const upsertFlights = ($: Placeholder): string =>
   `insert into flight_schd (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
    select flid, version, operation_day, deleted, state::jsonb, stamps::jsonb, last_msg_id, updated_at
-   from unnest(${$(1)}::text[], ${$(2)}::integer[], ${$(3)}::date[], ${$(4)}::boolean[], ${$(5)}::text[], ${$(6)}::text[],
-       ${$(7)}::bigint[], ${$(8)}::timestamptz[])
-     as f (flid, version, operation_day, deleted, state, stamps, last_msg_id, updated_at)
+   from (select unnest(${$(1)}::text[]) as flid, unnest(${$(2)}::integer[]) as version,
+     unnest(${$(3)}::date[]) as operation_day, unnest(${$(4)}::boolean[]) as deleted, unnest(${$(5)}::text[]) as state,
+     unnest(${$(6)}::text[]) as stamps, unnest(${$(7)}::bigint[]) as last_msg_id,
+     unnest(${$(8)}::timestamptz[]) as updated_at) f
    on conflict (flid) do update set version = excluded.version, deleted = excluded.deleted, state = excluded.state,
      stamps = excluded.stamps, last_msg_id = excluded.last_msg_id, updated_at = excluded.updated_at`;
 
 /** Parameters of {@link upsertFlights}. */
 export function flightValues(records: readonly FlightRecord[]): readonly unknown[] {
   return [
-    records.map(({ flid }) => flid),
-    records.map(({ version }) => version),
+    textArray(records.map(({ flid }) => flid)),
+    integerArray(records.map(({ version }) => version)),
     records.map(({ operationDay }) => operationDay),
-    records.map(({ deleted }) => deleted),
-    records.map(({ state }) => JSON.stringify(state)),
-    records.map(({ stamps }) => JSON.stringify(stamps)),
-    records.map(({ lastMsgId }) => lastMsgId),
+    booleanArray(records.map(({ deleted }) => deleted)),
+    textArray(records.map(({ state }) => JSON.stringify(state))),
+    textArray(records.map(({ stamps }) => JSON.stringify(stamps))),
+    bigintArray(records.map(({ lastMsgId }) => lastMsgId)),
     records.map(({ updatedAt }) => updatedAt),
   ];
 }

@@ -1,6 +1,6 @@
 /** Business identities (seed §2; decisions.md, "Identities"). Never archived: one look decides. */
 import { LostLease } from '../runtime/outage.ts';
-import { statement, type Fence, type Queryable } from './database.ts';
+import { statement, type Call, type Fence, type Queryable, type Row } from './database.ts';
 
 /** A message's claim to its identity. */
 export interface IdentityClaim {
@@ -59,12 +59,30 @@ export async function bindIdentities(
   fence: Fence | null,
 ): Promise<ReadonlyMap<bigint, IdentityOwner>> {
   if (claims.length === 0) return new Map();
-  const [done] = await db.query<{ held: boolean; bound: readonly bigint[] }>(BIND, [
-    claims.map(({ identity }) => identity),
-    claims.map(({ msgId }) => msgId),
-    claims.map(({ contentHash }) => contentHash),
-    fence === null ? null : fence.epoch,
-  ]);
+  const { statement, values } = bindingOf(claims, fence);
+  return ownersOf(db, claims, await db.query(statement, values));
+}
+
+/** The statement that binds, to be sent as a transaction of its own; {@link ownersOf} reads its answer. */
+export function bindingOf(claims: readonly IdentityClaim[], fence: Fence | null): Call {
+  return {
+    statement: BIND,
+    values: [
+      claims.map(({ identity }) => identity),
+      claims.map(({ msgId }) => msgId),
+      claims.map(({ contentHash }) => contentHash),
+      fence === null ? null : fence.epoch,
+    ],
+  };
+}
+
+/** What {@link bindIdentities} gives, from the rows that the statement has given. Throws LostLease. */
+export async function ownersOf(
+  db: Queryable,
+  claims: readonly IdentityClaim[],
+  rows: readonly Row[],
+): Promise<ReadonlyMap<bigint, IdentityOwner>> {
+  const [done] = rows as readonly { held: boolean; bound: readonly bigint[] }[];
   if (done?.held !== true) throw new LostLease();
   if (done.bound.length === claims.length) return new Map();
   const free = new Set(done.bound);

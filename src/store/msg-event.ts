@@ -1,5 +1,6 @@
 /** The outbox rows of KAFKA:msg (seed §1 MSG_EVENT, §8.1): one event per flight and message, in EVENT_ID order. */
 import { chunksOf } from './chunks.ts';
+import { bigintArray, integerArray, textArray } from './arrays.ts';
 import { statement, type Placeholder, type Queryable } from './database.ts';
 
 /** A new event. Its body is the published value without `eventId`, as compact JSON text in published order. */
@@ -16,19 +17,20 @@ export interface NewMessageEvent {
 export const insertEvents = ($: Placeholder): string =>
   `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at, body)
    select 'KAFKA:msg', flid, event_type, state_version, msg_id, ${$(1)}::timestamptz, body::json
-   from unnest(${$(2)}::text[], ${$(3)}::text[], ${$(4)}::integer[], ${$(5)}::bigint[], ${$(6)}::text[])
-     with ordinality as events (flid, event_type, state_version, msg_id, body, place)
+   from (select unnest(${$(2)}::text[]) as flid, unnest(${$(3)}::text[]) as event_type,
+     unnest(${$(4)}::integer[]) as state_version, unnest(${$(5)}::bigint[]) as msg_id, unnest(${$(6)}::text[]) as body,
+     generate_subscripts(${$(2)}::text[], 1) as place) events
    order by place`;
 
 /** Parameters of {@link insertEvents}. */
 export function eventValues(events: readonly NewMessageEvent[], createdAt: string): readonly unknown[] {
   return [
     createdAt,
-    events.map(({ flid }) => flid),
-    events.map(({ eventType }) => eventType),
-    events.map(({ stateVersion }) => stateVersion),
-    events.map(({ msgId }) => msgId),
-    events.map(({ body }) => body),
+    textArray(events.map(({ flid }) => flid)),
+    textArray(events.map(({ eventType }) => eventType)),
+    integerArray(events.map(({ stateVersion }) => stateVersion)),
+    bigintArray(events.map(({ msgId }) => msgId)),
+    textArray(events.map(({ body }) => body)),
   ];
 }
 

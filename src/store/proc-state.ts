@@ -1,6 +1,7 @@
 /** The processing records as the pump works on them (seed §1 PROC_STATE, §5). */
 import type { ErrorClass } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { bigintArray, textArray } from './arrays.ts';
 import { statement, type Placeholder, type Queryable } from './database.ts';
 import type { KeptText } from './raw-message.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
@@ -43,7 +44,7 @@ const SELECT_HEADS = statement(
          else sum(r.bytes) over w <= $2 and first_value(p.state) over w = 'PENDING' end as read
      from (
        select msg_id, state, attempts, next_attempt_at from proc_state
-       where state in ('PENDING', 'FAILED') order by msg_id limit $1
+       where state in ('PENDING', 'FAILED') and msg_id > $4 order by msg_id limit $1
      ) p
      left join lateral (select bytes, body from raw_message where msg_id = p.msg_id offset 0) r on true
      cross join inbox_cursor c
@@ -52,18 +53,29 @@ const SELECT_HEADS = statement(
    order by h.msg_id`,
 );
 
-/**
- * The smallest unfinished messages, ascending, and W as of the same moment.
- *
- * @param limits.bytes most bytes of text that come along, the first message's aside
- * @param limits.now ms; the text of a head whose next attempt lies behind it stays where it is
- */
+/** How much of the line to look at. */
+export interface HeadLimits {
+  readonly messages: number;
+  /** Most bytes of text that come along, the first message's aside. */
+  readonly bytes: number;
+  /** ms; the text of a head whose next attempt lies behind it stays where it is. */
+  readonly now: number;
+  /** Only messages behind this one; all where it is absent. */
+  readonly after?: bigint;
+}
+
+/** The head of the line, ascending, and W as of the same moment. */
+export interface Heads {
+  readonly watermark: bigint;
+  readonly heads: readonly Head[];
+}
+
+/** The smallest unfinished messages, ascending, and W as of the same moment. */
 export async function selectHeads(
   db: Queryable,
-  limits: { readonly messages: number; readonly bytes: number; readonly now: number },
-): Promise<{ readonly watermark: bigint; readonly heads: readonly Head[] }> {
-  const values = [limits.messages, limits.bytes, toTimestamp(limits.now)];
-  const rows = await db.query<HeadRow>(SELECT_HEADS, values);
+  { messages, bytes, now, after }: HeadLimits,
+): Promise<Heads> {
+  const rows = await db.query<HeadRow>(SELECT_HEADS, [messages, bytes, toTimestamp(now), after ?? BELOW_ALL]);
   return {
     watermark: rows[0]?.watermark ?? 0n,
     heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes, read, body }) => ({
@@ -76,6 +88,8 @@ export async function selectHeads(
     })),
   };
 }
+
+const BELOW_ALL = -1n;
 
 /** The mark is owed from now on (seed §5.2): not in shadow, nor for a replayed row whose mark is settled. */
 const isOwed = (now: string) =>
@@ -104,9 +118,10 @@ export interface Terminal {
 export const finishMessages = ($: Placeholder): string =>
   `with numbered as materialized (
      select listed.*, nextval('terminal_seq') as seq from (
-       select * from unnest(${$(1)}::bigint[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[],
-           ${$(6)}::text[], ${$(7)}::text[], ${$(8)}::text[])
-         with ordinality as t (msg_id, type, styp, identity_key, state, error_class, reason, detail, place)
+       select unnest(${$(1)}::bigint[]) as msg_id, unnest(${$(2)}::text[]) as type, unnest(${$(3)}::text[]) as styp,
+         unnest(${$(4)}::text[]) as identity_key, unnest(${$(5)}::text[]) as state,
+         unnest(${$(6)}::text[]) as error_class, unnest(${$(7)}::text[]) as reason, unnest(${$(8)}::text[]) as detail,
+         generate_subscripts(${$(1)}::bigint[], 1) as place
        order by place
      ) listed
    )
@@ -130,14 +145,14 @@ export function terminalValues(
   profileHash: string,
 ): readonly unknown[] {
   return [
-    terminals.map(({ msgId }) => msgId),
-    terminals.map(({ type }) => type),
-    terminals.map(({ styp }) => styp),
-    terminals.map(({ identity }) => identity),
-    terminals.map(({ state }) => state),
-    terminals.map(({ errorClass }) => errorClass),
-    terminals.map(({ reason }) => reason),
-    terminals.map(({ detail }) => (detail === null ? null : JSON.stringify(detail))),
+    bigintArray(terminals.map(({ msgId }) => msgId)),
+    textArray(terminals.map(({ type }) => type)),
+    textArray(terminals.map(({ styp }) => styp)),
+    textArray(terminals.map(({ identity }) => identity)),
+    textArray(terminals.map(({ state }) => state)),
+    textArray(terminals.map(({ errorClass }) => errorClass)),
+    textArray(terminals.map(({ reason }) => reason)),
+    textArray(terminals.map(({ detail }) => (detail === null ? null : JSON.stringify(detail)))),
     profileHash,
     at,
   ];

@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
+import { bigintArray, byteaArray } from './arrays.ts';
 import { statement, type Queryable } from './database.ts';
 import { toTimestamp } from './time.ts';
 
@@ -29,9 +30,23 @@ export async function packText(text: string): Promise<PackedText> {
   const utf8 = Buffer.from(text, 'utf8');
   const body =
     utf8.length <= SYNC_BYTES
-      ? deflateRawSync(utf8, { level: LEVEL })
+      ? deflateRawSync(utf8, fitting(utf8.length))
       : await deflateAsync(utf8, { level: LEVEL });
   return { body, bytes: utf8.length, sha256: hashText(utf8) };
+}
+
+/**
+ * Options for a short text: most of what such a call costs is to set up tables that it does not need, and a window
+ * that holds the whole text compresses as well as the largest.
+ */
+function fitting(bytes: number): ZlibOptions {
+  const windowBits = Math.min(Math.max(Math.ceil(Math.log2(bytes + 1)), 9), 15);
+  return {
+    level: LEVEL,
+    windowBits,
+    memLevel: Math.min(windowBits - 6, 8),
+    chunkSize: 1024 << (windowBits - 9),
+  };
 }
 
 /** Stands for a text over the size limit. */
@@ -78,10 +93,10 @@ export async function insertTexts(
 ): Promise<void> {
   if (texts.length === 0) return;
   await tx.query(INSERT, [
-    texts.map(({ id }) => id),
-    texts.map(({ packed }) => packed.body),
-    texts.map(({ packed }) => packed.bytes),
-    texts.map(({ packed }) => packed.sha256),
+    bigintArray(texts.map(({ id }) => id)),
+    byteaArray(texts.map(({ packed }) => packed.body)),
+    bigintArray(texts.map(({ packed }) => BigInt(packed.bytes))),
+    byteaArray(texts.map(({ packed }) => packed.sha256)),
     toTimestamp(now),
   ]);
 }

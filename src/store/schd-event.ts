@@ -1,6 +1,7 @@
 /** The outbox rows of KAFKA:schd (seed §8.2): one row per flight that says which version is to be told. */
 import type { JsonObject } from '../domain/json.ts';
 import { chunksOf } from './chunks.ts';
+import { bigintArray, integerArray, textArray } from './arrays.ts';
 import { statement, type Placeholder, type Queryable } from './database.ts';
 import type { RefusedEvent } from './msg-event.ts';
 
@@ -21,8 +22,8 @@ export interface LatestState {
 export const upsertStates = ($: Placeholder): string =>
   `insert into msg_event (target, partition_key, event_type, state_version, msg_id, created_at)
    select 'KAFKA:schd', flid, event_type, state_version, msg_id, ${$(1)}::timestamptz
-   from unnest(${$(2)}::text[], ${$(3)}::text[], ${$(4)}::integer[], ${$(5)}::bigint[])
-     as latest (flid, event_type, state_version, msg_id)
+   from (select unnest(${$(2)}::text[]) as flid, unnest(${$(3)}::text[]) as event_type,
+     unnest(${$(4)}::integer[]) as state_version, unnest(${$(5)}::bigint[]) as msg_id) latest
    order by flid collate "C"
    on conflict (partition_key) where target = 'KAFKA:schd' do update
    set event_type = excluded.event_type, state_version = excluded.state_version, msg_id = excluded.msg_id,
@@ -34,10 +35,10 @@ export const upsertStates = ($: Placeholder): string =>
 export function stateValues(states: readonly LatestState[], createdAt: string): readonly unknown[] {
   return [
     createdAt,
-    states.map(({ flid }) => flid),
-    states.map(({ eventType }) => eventType),
-    states.map(({ stateVersion }) => stateVersion),
-    states.map(({ msgId }) => msgId),
+    textArray(states.map(({ flid }) => flid)),
+    textArray(states.map(({ eventType }) => eventType)),
+    integerArray(states.map(({ stateVersion }) => stateVersion)),
+    bigintArray(states.map(({ msgId }) => msgId)),
   ];
 }
 

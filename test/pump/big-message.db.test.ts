@@ -7,6 +7,7 @@ import { operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
+import { interceptTransactions } from '../kit/transactions.ts';
 
 const FLIGHTS = 4_500;
 
@@ -41,18 +42,18 @@ describe.skipIf(postgresMissing !== null)('a big message', () => {
   /** Counts the statements of transactions by name. */
   function counting(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    const transaction = db.database.transaction.bind(db.database);
-    db.database.transaction = (work, options) =>
-      transaction(
-        (tx) =>
-          work({
-            query: async (...args) => {
-              counts.set(args[0].name, (counts.get(args[0].name) ?? 0) + 1);
-              return tx.query(...args);
-            },
-          }),
-        options,
-      );
+    const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+    interceptTransactions(db.database, (tx) => ({
+      ...tx,
+      query: async (...args) => {
+        count(args[0].name);
+        return tx.query(...args);
+      },
+      last: (...args) => {
+        count(args[0].name);
+        tx.last(...args);
+      },
+    }));
     return counts;
   }
 

@@ -7,6 +7,7 @@ import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
 import { readOutcome } from '../kit/rows.ts';
+import { interceptTransactions } from '../kit/transactions.ts';
 import { until } from '../kit/until.ts';
 
 describe.skipIf(postgresMissing !== null)('outages', () => {
@@ -30,25 +31,30 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
 
   /** Ends the pump's sessions when it runs this statement; `times` runs are hit. */
   function killAt(statement: string, times: number): () => void {
-    const transaction = db.database.transaction.bind(db.database);
     let left = times;
-    db.database.transaction = (work, options) =>
-      transaction(
-        (tx) =>
-          work({
-            query: async (...args) => {
-              if (args[0].name === statement && left > 0) {
-                left -= 1;
-                await endSessions();
-              }
-              return tx.query(...args);
-            },
-          }),
-        options,
-      );
-    return () => {
-      db.database.transaction = transaction;
+    const hit = async (name: string | null) => {
+      if (name !== statement || left === 0) return;
+      left -= 1;
+      await endSessions();
     };
+    return interceptTransactions(db.database, (tx) => {
+      let last: string | null = null;
+      return {
+        ...tx,
+        query: async (...args) => {
+          await hit(args[0].name);
+          return tx.query(...args);
+        },
+        last: (...args) => {
+          last = args[0].name;
+          tx.last(...args);
+        },
+        commit: async () => {
+          await hit(last);
+          await tx.commit();
+        },
+      };
+    });
   }
 
   it('charges nothing where the session ends that binds identities', async () => {

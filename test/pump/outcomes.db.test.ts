@@ -14,6 +14,7 @@ import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump, metricValue, START } from '../kit/pump.ts';
 import { readOutcome } from '../kit/rows.ts';
+import { interceptTransactions } from '../kit/transactions.ts';
 
 const terminal = (sequence: number, flid: string, value: string | null) =>
   operation(sequence, flid, [scalar('terminal', value)]);
@@ -314,19 +315,21 @@ describe.skipIf(postgresMissing !== null)('outcomes and what they write', () => 
     const ids = await intake(db, [schedule(1, [record('700001')]), ignored(2)]);
     let done = false;
     const pump = createPump(db);
-    const original = db.database.query.bind(db.database);
-    db.database.query = async (...args) => {
-      // Between the reading of the heads and their end.
-      if (args[0].name === 'identity.bind' && !done) {
-        done = true;
-        await db.client.query(
-          `update proc_state set state = 'SKIPPED', reason = 'operator:test', terminal_at = now(),
-             terminal_seq = nextval('terminal_seq') where msg_id = $1`,
-          [String(ids[0])],
-        );
-      }
-      return original(...args);
-    };
+    const restore = interceptTransactions(db.database, (tx) => ({
+      ...tx,
+      query: async (...args) => {
+        // Between the reading of the heads and their end.
+        if (!done) {
+          done = true;
+          await db.client.query(
+            `update proc_state set state = 'SKIPPED', reason = 'operator:test', terminal_at = now(),
+               terminal_seq = nextval('terminal_seq') where msg_id = $1`,
+            [String(ids[0])],
+          );
+        }
+        return tx.query(...args);
+      },
+    }));
     try {
       await pump.tick();
       expect(await reasons()).toEqual(['SKIPPED operator:test', 'PENDING']);
@@ -334,7 +337,7 @@ describe.skipIf(postgresMissing !== null)('outcomes and what they write', () => 
       await pump.tick();
       expect(await reasons()).toEqual(['SKIPPED operator:test', 'SKIPPED ignored:LDM/NONE']);
     } finally {
-      db.database.query = original;
+      restore();
     }
   });
 });

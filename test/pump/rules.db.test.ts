@@ -225,15 +225,46 @@ describe.skipIf(postgresMissing !== null)('tick rules and retries', () => {
   });
 
   it('bounds a batch by rows and by bytes, one message at least', async () => {
-    await intake(db, [ignored(1), ignored(2), ignored(3), ignored(4), ignored(5)]);
-    const byRows = createPump(db, { commitBatch: 2 });
-    await byRows.tick();
-    expect(byRows.progress()).toBe(2);
-    const byBytes = createPump(db, { batchBytes: ignored(3).length * 2 });
-    await byBytes.tick();
-    expect(byBytes.progress()).toBe(2);
-    const tiny = createPump(db, { batchBytes: 1 });
-    await tiny.tick();
-    expect(tiny.progress()).toBe(1);
+    /** How many messages each transaction has ended, in order. */
+    const batches = async (options: Parameters<typeof createPump>[1]) => {
+      await emptyTables(db);
+      await intake(db, [ignored(1), ignored(2), ignored(3), ignored(4), ignored(5)]);
+      await createPump(db, options).drain();
+      const { rows } = await db.client.query<{ size: number }>(
+        'select count(*)::integer as size from proc_state group by xmin::text order by min(terminal_seq)',
+      );
+      return rows.map(({ size }) => size);
+    };
+    expect(await batches({ commitBatch: 2 })).toEqual([2, 2, 1]);
+    expect(await batches({ batchBytes: ignored(3).length * 2 })).toEqual([2, 2, 1]);
+    expect(await batches({ batchBytes: 1 })).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it('goes on along the line only behind a batch that ended; a failure is charged to its own message', async () => {
+    const ids = await intake(
+      db,
+      Array.from({ length: 7 }, (_, index) => ignored(index + 1)),
+    );
+    const refusedId = ids[4] ?? 0n;
+    const ended = Array<string>(4).fill('SKIPPED');
+    await db.client.query(
+      `create function refuse_one() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
+    );
+    await db.client.query(
+      `create trigger refuse_one before update on proc_state for each row
+       when (new.msg_id = ${refusedId.toString()} and new.terminal_at is not null) execute function refuse_one()`,
+    );
+    try {
+      const pump = createPump(db, { commitBatch: 2 });
+      // Two batches end; of the third, begun behind the second, nothing does, and nobody is charged for it yet.
+      await pump.tick();
+      expect(await states()).toEqual([...ended, 'PENDING', 'PENDING', 'PENDING']);
+      expect(await row(refusedId)).toMatchObject({ attempts: 0 });
+      await pump.tick();
+      expect(await states()).toEqual([...ended, 'FAILED', 'PENDING', 'PENDING']);
+      expect(await row(refusedId)).toMatchObject({ attempts: 1, error_class: 'INFRA' });
+    } finally {
+      await db.client.query('drop function refuse_one() cascade');
+    }
   });
 });

@@ -67,7 +67,6 @@ const PASSINGS: Readonly<Partial<Record<FailpointName, readonly number[]>>> = {
   'pump.bound': OFTEN,
   'pump.locked': OFTEN,
   'pump.decided': OFTEN,
-  'pump.ended': OFTEN,
   'pump.committed': OFTEN,
   'fail.charging': OFTEN,
   'fail.committed': OFTEN,

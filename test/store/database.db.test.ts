@@ -2,13 +2,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
 import { Database, statement, type DatabaseOptions } from '../../src/store/database.ts';
-import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
+import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
 
 const ONE = statement('test.one', 'select 1 as one');
 const NOTE = statement('test.note', 'insert into note values ($1)');
 const COUNT = statement('test.count', 'select count(*)::integer as notes from note');
+const notes = async (client: TestDatabase['client']): Promise<readonly number[]> =>
+  (await client.query<{ n: number }>('select n from note order by n')).rows.map(({ n }) => n);
 const SETTINGS = statement(
   'test.settings',
   `select current_setting('search_path') as path, current_setting('application_name') as name,
@@ -91,14 +93,13 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     await client.query('update lease set epoch = epoch + 1');
     const fence = { epoch: 0n };
     const answers: string[] = [];
-    const lost = one.transaction(
-      async (tx) => {
-        const noted = tx.query(NOTE, [1]).catch(() => answers.push('write refused'));
-        const read = tx.query(ONE).catch(() => answers.push('read refused'));
-        await Promise.all([noted, read]);
-      },
-      { fence, exclusive: true },
-    );
+    const lost = one.session(async (session) => {
+      const tx = session.begin({ fence, exclusive: true });
+      const noted = tx.query(NOTE, [1]).catch(() => answers.push('write refused'));
+      const read = tx.query(ONE).catch(() => answers.push('read refused'));
+      await Promise.all([noted, read]);
+      await tx.begun;
+    });
     const expected = expect(lost).rejects.toBeInstanceOf(LostLease);
     await until('the fence to wait', async () => {
       const { rows } = await client.query(`select from pg_locks where not granted`);
@@ -110,10 +111,12 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     expect(answers.sort()).toEqual(['read refused', 'write refused']);
     expect((await client.query('select n from note')).rows).toEqual([]);
     // Held back together, writes and what follows them keep their order.
-    const counts = await one.transaction(
-      async (tx) => Promise.all([tx.query(COUNT), tx.query(NOTE, [2]), tx.query(COUNT)]),
-      { fence: { epoch: 1n }, exclusive: true },
-    );
+    const counts = await one.session(async (session) => {
+      const tx = session.begin({ fence: { epoch: 1n }, exclusive: true });
+      const all = await Promise.all([tx.query(COUNT), tx.query(NOTE, [2]), tx.query(COUNT)]);
+      await tx.commit();
+      return all;
+    });
     expect(counts).toEqual([[{ notes: 0 }], [], [{ notes: 1 }]]);
   });
 
@@ -136,6 +139,57 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     expect(await one.query(COUNT)).toEqual([{ notes: 0 }]);
     await one.query(NOTE, [3]);
     expect(await one.query(COUNT)).toEqual([{ notes: 1 }]);
+  });
+
+  it('sends a statement ahead and one with the commit; each is what it says', async () => {
+    const { url, client } = await createTestDatabase();
+    await client.query('create table note (n integer primary key)');
+    const one = database({ url, maxConnections: 1 });
+    const run = (numbers: { readonly first: number; readonly last: number }) =>
+      one
+        .session(async (session) => {
+          const tx = session.begin({ first: { statement: NOTE, values: [numbers.first] } });
+          await tx.first;
+          tx.last(NOTE, [numbers.last]);
+          await tx.commit();
+          return 'done';
+        })
+        .catch((error: unknown) => (error as { code: string }).code);
+    expect(await run({ first: 1, last: 2 })).toBe('done');
+    // The last one fails: nothing is committed but what went ahead.
+    expect(await run({ first: 3, last: 2 })).toBe('23505');
+    expect(await notes(client)).toEqual([1, 2, 3]);
+    // What goes ahead fails: the transaction does nothing.
+    expect(await run({ first: 3, last: 4 })).toBe('23505');
+    expect(await notes(client)).toEqual([1, 2, 3]);
+    expect(await run({ first: 5, last: 6 })).toBe('done');
+  });
+
+  it('begins a transaction behind a commit that is underway; what is left open is rolled back', async () => {
+    const { url, client } = await createTestDatabase();
+    await client.query('create table note (n integer primary key)');
+    const one = database({ url, maxConnections: 1 });
+    const both = (numbers: { readonly one: number; readonly two: number }) =>
+      one.session(async (session) => {
+        const before = session.begin({});
+        before.last(NOTE, [numbers.one]);
+        const committed = before.commit();
+        committed.catch(() => undefined);
+        const behind = session.begin({});
+        const seen = behind.query<{ notes: number }>(COUNT);
+        await behind.begun;
+        await behind.query(NOTE, [numbers.two]);
+        await committed;
+        await behind.commit();
+        return (await seen)[0]?.notes;
+      });
+    // The second sees what the first has committed.
+    expect(await both({ one: 1, two: 2 })).toBe(1);
+    // Where the first commits nothing, the second is never committed either.
+    await expect(both({ one: 2, two: 3 })).rejects.toMatchObject({ code: '23505' });
+    expect(await notes(client)).toEqual([1, 2]);
+    expect(await both({ one: 4, two: 5 })).toBe(3);
+    expect(await notes(client)).toEqual([1, 2, 4, 5]);
   });
 
   it('keeps deadlines, schema and name whatever the URL says, and takes the rest of its options', async () => {
