@@ -2,12 +2,10 @@
 import pg from 'pg';
 import { mariadb } from '../kit/mariadb.ts';
 import type { TestPipeline } from '../kit/service-pipeline.ts';
+import type { Kind } from './request-sending.ts';
 
 /** Has every insert refused until the function it gives is called. */
-export async function refuseInserts(
-  pipeline: TestPipeline,
-  kind: 'MariaDB' | 'PostgreSQL',
-): Promise<() => Promise<void>> {
+export async function refuseInserts(pipeline: TestPipeline, kind: Kind): Promise<() => Promise<void>> {
   const owner = await ownerOf(pipeline, kind);
   if (kind === 'MariaDB') {
     await owner.run(`create trigger refuse before insert on COUTMSGS for each row
@@ -27,7 +25,7 @@ interface Owner {
   end(): Promise<void>;
 }
 
-async function ownerOf({ mailboxSide }: TestPipeline, kind: 'MariaDB' | 'PostgreSQL'): Promise<Owner> {
+async function ownerOf({ mailboxSide }: TestPipeline, kind: Kind): Promise<Owner> {
   if (kind === 'MariaDB') {
     const session = await (await mariadb()).session(new URL(mailboxSide.url).pathname.slice(1));
     return {

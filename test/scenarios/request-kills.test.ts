@@ -8,26 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerRequest } from '../../src/store/req-track.ts';
-import { mariadb, mariadbMissing } from '../kit/mariadb.ts';
+import { mariadbMissing } from '../kit/mariadb.ts';
 import { startMsgx } from '../kit/msgx-process.ts';
 import { postgresMissing } from '../kit/postgres.ts';
-import { preparePipeline, type Closing, type Settings, type TestPipeline } from '../kit/service-pipeline.ts';
+import type { TestPipeline } from '../kit/service-pipeline.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
 import { diedAt, freeLease, startArmed } from './kill-run.ts';
 import { refuseInserts } from './outbound-faults.ts';
-import { KILL_CASES, type KillCase, type What } from './request-kill-cases.ts';
+import { KILL_CASES } from './request-kill-cases.ts';
+import { expectEnd, OUTAGE, prepareSending, ZONE, type Kind } from './request-sending.ts';
 
-/** `requests.daily-at` midnight asks once a calendar day: in a zone whose midnight is not near. */
-const ZONE = new Date().getUTCHours() === 15 ? 'UTC' : 'Asia/Shanghai';
-const MAILBOXES = ['MariaDB', 'PostgreSQL'] as const;
-type Kind = (typeof MAILBOXES)[number];
+const MAILBOXES: readonly Kind[] = ['MariaDB', 'PostgreSQL'];
 
 /** Of the cases, those that PostgreSQL has, too: its own part is the transaction around the insert. */
 const ALSO_POSTGRES = ['outbound.inserted', 'outbound.committed', 'outbound.noted outbound.looked'];
-
-/** Logged when a station meets an outage. */
-const OUTAGE = 'station paused: a dependency is not available';
 
 const rows: (readonly string[])[] = [['mailbox', 'sent', 'killed at', 'expected', 'found']];
 
@@ -54,7 +49,7 @@ describe.skipIf(postgresMissing !== null || mariadbMissing !== null)('exactly on
     'over $kind, of a $what killed at $at',
     { timeout: 120_000 },
     async ({ kind, at, ...each }, test) => {
-      const pipeline = await prepare(test, kind, each);
+      const pipeline = await prepareSending(test, kind, each);
       const accept = each.refused === true ? await refuseInserts(pipeline, kind) : null;
       for (const [index, name] of each.points.entries()) {
         if (index > 0 && each.meanwhile === 'replaced') await replace(pipeline);
@@ -66,14 +61,14 @@ describe.skipIf(postgresMissing !== null || mariadbMissing !== null)('exactly on
       await accept?.();
       if (each.meanwhile === 'answered') await answer(pipeline);
       await startMsgx(test, pipeline, { env: { NODE_COMPILE_CACHE: compiled } });
-      await expectEnd(pipeline, each, [kind, each.what, at]);
+      rows.push([kind, each.what, at, ...(await expectEnd(pipeline, each))]);
     },
   );
 
   for (const kind of MAILBOXES) {
     for (const what of ['request', 'report'] as const) {
       it(`over ${kind}, of a ${what} whose insert commits after our timeout, its client gone`, async (test) => {
-        const pipeline = await prepare(test, kind, { what });
+        const pipeline = await prepareSending(test, kind, { what });
         const proxy = await startProxy(targetOf(pipeline.mailboxSide.url));
         const held = proxy.hold(['insert into', 'commit']);
         const former = await startMsgx(test, pipeline, {
@@ -90,37 +85,11 @@ describe.skipIf(postgresMissing !== null || mariadbMissing !== null)('exactly on
           next.log.some(({ station, msg }) => station === 'requests' && msg === OUTAGE) ? true : null,
         );
         release();
-        await expectEnd(pipeline, { what }, [kind, what, 'the commit of its insert, which commits later']);
+        rows.push([kind, what, 'its COMMIT, done later', ...(await expectEnd(pipeline, { what }))]);
       });
     }
   }
 });
-
-async function prepare(
-  test: Closing,
-  kind: Kind,
-  { what, timeout = '1h' }: Pick<KillCase, 'what' | 'timeout'>,
-): Promise<TestPipeline> {
-  const settings: Settings = {
-    'time-zone': ZONE,
-    mailbox: { timeout: '1s' },
-    requests: { timeout, ...(what === 'request' ? { 'daily-at': '00:00' } : {}) },
-  };
-  const pipeline = await preparePipeline(test, {
-    settings,
-    ...(kind === 'MariaDB' ? { mariadb: await mariadb() } : {}),
-  });
-  // Rows of a former round of the counter, which comes to their SEQN next.
-  for (const sequence of ['1', '2']) {
-    const header = { sender: 'MSGX', sequence, dttm: '2026-01-01T00:00:00+08:00' };
-    await pipeline.mailboxSide.insertOutbound(
-      pipeline.dialect.encode(header, { kind: 'reference-request', rtype: 'OLD' }),
-    );
-  }
-  await pipeline.rows('update outbound_counter set last = 999999');
-  if (what === 'report') await pipeline.mailboxSide.insertAt(1n, '<MSG><META>');
-  return pipeline;
-}
 
 /** Somebody asks for the same again. */
 async function replace(pipeline: TestPipeline): Promise<void> {
@@ -148,44 +117,4 @@ async function answer(pipeline: TestPipeline): Promise<void> {
       `<RSEQ>${String(asked!.seqn)}</RSEQ></META><SCHD><RECS>1</RECS><FLTR><FLID>700001</FLID><FLNO>XX1</FLNO>` +
       `<MVIN>D</MVIN><SODT>${asked!.flight}</SODT></FLTR></SCHD></MSG>`,
   );
-}
-
-const RECORDS: Readonly<Record<What, string>> = {
-  request: `select concat_ws(' ', state, matched, expired_because) as state, seqn::text, out_id::text as "outId",
-    look_at is not null as open from req_track order by req_id`,
-  report: `select state, seqn::text, out_id::text as "outId", look_at is not null as open from error_report`,
-};
-
-/** Waits until nothing is left to do; then there is one row, and it is the one that the record names. */
-async function expectEnd(
-  pipeline: TestPipeline,
-  { what, ended = ['SENT'] }: Pick<KillCase, 'what' | 'ended'>,
-  told: readonly string[],
-): Promise<void> {
-  const records = () =>
-    pipeline.rows<{ state: string; seqn: string; outId: string | null; open: boolean }>(RECORDS[what]);
-  let standing: unknown = null;
-  const settled = await until(
-    'the record to say how it ended',
-    async () => {
-      const found = await records();
-      standing = found;
-      return found.length === ended.length &&
-        found.every(({ state, open }, index) => state === ended[index] && !open)
-        ? found
-        : null;
-    },
-    { timeoutMs: 30_000, standing: () => standing },
-  );
-  const sent = (await pipeline.mailboxSide.outboundRows())
-    .filter(({ text }) => !text.includes('OLD'))
-    .map(({ id, text }) => `ID ${id} SEQN ${String(/<SEQN>(\d+)</.exec(text)?.[1])}`);
-  const named = settled.flatMap(({ seqn, outId }) => (outId === null ? [] : [`ID ${outId} SEQN ${seqn}`]));
-  const expected = `${ended.join(', ')}; 1 row`;
-  const found = `${settled.map(({ state }) => state).join(', ')}; ${String(sent.length)} row`;
-  rows.push([...told, expected, found]);
-  expect(found).toBe(expected);
-  expect(sent).toEqual(named);
-  const [counter] = await pipeline.rows<{ last: number }>('select last from outbound_counter');
-  expect(counter).toEqual({ last: ended.length });
 }
