@@ -63,7 +63,7 @@ async function ask(
       now: await databaseNow(database),
     };
     const outcome = await action(actions, operator);
-    if (outcome.outcome === 'refused') throw new ExpectedFailure(outcome.message);
+    if (outcome.outcome !== 'done') throw new ExpectedFailure(outcome.message);
     if (options.json === true) printJson({ message: outcome.message, requests: outcome.requests });
     else print(outcome.message);
   });

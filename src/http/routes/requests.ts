@@ -50,7 +50,14 @@ export function registerRequests(app: FastifyInstance, options: RequestRouteOpti
         if (reason === null) return reply.code(400).send(NO_REASON);
         const outcome: RequestOutcome | null = await asks[what](body, reason);
         if (outcome === null) return reply.code(400).send({ error: `the body needs ${wanted[what]}` });
-        return reply.code(outcome.outcome === 'done' ? 200 : 409).send(outcome);
+        switch (outcome.outcome) {
+          case 'done':
+            return reply.code(200).send(outcome);
+          case 'invalid':
+            return reply.code(400).send({ error: outcome.message });
+          case 'refused':
+            return reply.code(409).send(outcome);
+        }
       },
     );
   }
