@@ -60,6 +60,10 @@ describe.skipIf(postgresMissing !== null || mariadbMissing !== null)('requests o
       ['SENT', null, null],
       ['DONE', 'exact', '1'],
     ]);
+    expect((await list('?state=open')).requests.map(({ state }) => state)).toEqual(['SENT']);
+    expect((await list('?state=closed')).requests.map(({ state }) => state)).toEqual(['DONE']);
+    expect((await list('?state=EXPIRED')).requests).toEqual([]);
+    expect((await fetch(`${url}/api/v1/requests?state=gone`)).status).toBe(400);
     const audit = (await (await fetch(`${url}/api/v1/audit`)).json()) as {
       entries: readonly Record<string, unknown>[];
     };
