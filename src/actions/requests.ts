@@ -31,6 +31,8 @@ export interface Registered {
 
 export type RequestOutcome =
   | { readonly outcome: 'done'; readonly message: string; readonly requests: readonly Registered[] }
+  /** What was asked for does not exist, whatever the state. */
+  | { readonly outcome: 'invalid'; readonly message: string }
   | { readonly outcome: 'refused'; readonly message: string };
 
 /** Requests the schedule of each operation day from one to another (yyyy-MM-dd), a request per day. Throws Outage. */
@@ -39,11 +41,11 @@ export async function requestSchedule(
   { from, to }: { readonly from: string; readonly to: string },
   operator: Operator,
 ): Promise<RequestOutcome> {
-  for (const day of [from, to]) if (!isDay(day)) return refused(`${day} is no day yyyy-MM-dd`);
+  for (const day of [from, to]) if (!isDay(day)) return invalid(`${day} is no day yyyy-MM-dd`);
   const days: string[] = [];
   for (let day = from; day <= to && days.length <= MOST_DAYS; day = addDays(day, 1)) days.push(day);
-  if (days.length === 0) return refused(`the last day ${to} is before the first ${from}`);
-  if (days.length > MOST_DAYS) return refused(`at most ${MOST_DAYS} days can be requested at once`);
+  if (days.length === 0) return invalid(`the last day ${to} is before the first ${from}`);
+  if (days.length > MOST_DAYS) return invalid(`at most ${MOST_DAYS} days can be requested at once`);
   return register(
     actions,
     days.map((operationDay) => ({ rtype: SCHEDULE_REQUEST, operationDay, sender: actions.sender })),
@@ -58,7 +60,7 @@ export async function requestReference(
   operator: Operator,
 ): Promise<RequestOutcome> {
   if (!actions.referenceTypes.includes(rtype)) {
-    return refused(`no reference type ${rtype.slice(0, 20)}: ${actions.referenceTypes.join(', ')}`);
+    return invalid(`no reference type ${rtype.slice(0, 20)}: ${actions.referenceTypes.join(', ')}`);
   }
   return register(actions, [{ rtype, operationDay: null, sender: actions.sender }], operator);
 }
@@ -69,7 +71,7 @@ async function register(
   keys: readonly RequestKey[],
   { who, reason, now }: Operator,
 ): Promise<RequestOutcome> {
-  if (shadow) return refused('shadow mode sends nothing upstream');
+  if (shadow) return { outcome: 'refused', message: 'shadow mode sends nothing upstream' };
   const requests: Registered[] = [];
   for (const key of keys) {
     const { rtype: type, operationDay } = key;
@@ -92,6 +94,6 @@ async function register(
   return { outcome: 'done', message, requests };
 }
 
-function refused(message: string): RequestOutcome {
-  return { outcome: 'refused', message };
+function invalid(message: string): RequestOutcome {
+  return { outcome: 'invalid', message };
 }

@@ -13,6 +13,7 @@ import { MessagesCard } from './ui/messages-card.tsx';
 import { OutboxCard } from './ui/outbox-card.tsx';
 import { ReferenceDetail } from './ui/reference-detail.tsx';
 import { ReferencePanel, type ReferenceKey } from './ui/reference-panel.tsx';
+import { RequestsPanel } from './ui/requests-panel.tsx';
 import { StationLine } from './ui/station-line.tsx';
 import { Verdict } from './ui/verdict.tsx';
 
@@ -63,6 +64,7 @@ export function App(): ReactNode {
           <FlightsPanel open={open?.kind === 'flight' ? open.flid : null} onOpen={openFlight} />
           <EventsList onOpen={openFlight} />
         </div>
+        {status !== null && <RequestsPanel counts={status.requests} />}
         <ReferencePanel open={open?.kind === 'reference' ? open.row : null} onOpen={openReference} />
       </main>
       {open?.kind === 'flight' && <FlightDetail flid={open.flid} onClose={close} />}

@@ -12,6 +12,7 @@ import './styles/flights.css';
 import './styles/flights-narrow.css';
 import './styles/detail.css';
 import './styles/reference.css';
+import './styles/requests.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');

@@ -2,6 +2,7 @@
  * The station of requests (seed §7.2): registers what the service asks by itself, writes requests and error reports
  * into COUTMSGS, expires what waits too long. It keeps nothing in memory that a crash could lose.
  */
+import { failpoint } from '#failpoint';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import type { Queryable } from '../store/database.ts';
@@ -42,7 +43,16 @@ export class RequestCoordinator {
   async #expire(): Promise<void> {
     const { database, fence, clock, log } = this.#context;
     if (!(await hasOverdue(database, clock.now()))) return;
-    const expired = await database.transaction((tx) => expireRequests(tx, clock.now()), { fence });
+    failpoint('request.overdue');
+    const expired = await database.transaction(
+      async (tx) => {
+        const overdue = await expireRequests(tx, clock.now());
+        failpoint('request.expiring');
+        return overdue;
+      },
+      { fence },
+    );
+    failpoint('request.expired');
     for (const request of expired) log.warn(request, 'request expired: no answer in time');
   }
 
@@ -101,8 +111,10 @@ export class RequestCoordinator {
       if (error instanceof LostLease || error instanceof Outage) throw error;
       if (!(await database.probe())) throw new Outage('database', error);
       if (!(await mailbox.probe())) throw new Outage('mailbox', error);
+      failpoint('outbound.refused');
       const wait = Math.min(mailboxTimeoutMs * 2 ** Math.min(record.attempts, 20), BACKOFF_CAP_MS);
       await database.transaction((tx) => record.postpone(tx, clock.now() + wait), { fence });
+      failpoint('outbound.postponed');
       log.error({ ...record.fields, error: messageOf(error) }, 'the mailbox refuses a message of ours');
     }
   }

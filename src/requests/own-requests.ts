@@ -1,4 +1,5 @@
 /** Requests that the service makes by itself: at its start, and each day at a set time. */
+import { failpoint } from '#failpoint';
 import { addDays, operationDay } from '../domain/operation-day.ts';
 import { SCHEDULE_REQUEST } from '../domain/request.ts';
 import { airportTime, localMoment } from '../runtime/airport-time.ts';
@@ -56,9 +57,16 @@ export class OwnRequests {
 
   async #registerOne(key: RequestKey, by: string): Promise<void> {
     const { database, fence, clock, log } = this.#context;
-    const { reqId } = await database.transaction((tx) => registerRequest(tx, key, { by, now: clock.now() }), {
-      fence,
-    });
+    failpoint('request.due');
+    const { reqId } = await database.transaction(
+      async (tx) => {
+        const registered = await registerRequest(tx, key, { by, now: clock.now() });
+        failpoint('request.written');
+        return registered;
+      },
+      { fence },
+    );
+    failpoint('request.registered');
     log.info({ reqId, rtype: key.rtype, operationDay: key.operationDay, by }, 'request registered');
   }
 

@@ -3,6 +3,7 @@
  * the insert and confirmed after it; where the confirmation is missing, the row is looked for by our SEQN before the
  * message is sent again. All of it happens under the named lock: whoever holds it knows of every insert before.
  */
+import { failpoint } from '#failpoint';
 import type { OutboundMessage } from '../dialect/port.ts';
 import type { Outbound } from '../mailbox/port.ts';
 import { airportTime } from '../runtime/airport-time.ts';
@@ -38,11 +39,25 @@ export type Sent = 'sent' | 'found' | 'absent' | 'not-wanted';
 /** Sends or finds a message. Throws Outage, LostLease, or the error by which the mailbox refuses the message. */
 export async function sendOnce(context: RequestsContext, item: Outgoing): Promise<Sent> {
   const { database, fence, mailbox } = context;
+  failpoint('outbound.chosen');
   const result = await mailbox.withOutbound((outbound) => write(context, item, outbound));
   // Only now is the row committed.
   const { outId } = result;
-  if (outId !== null) await database.transaction((tx) => item.confirm(tx, outId), { fence });
-  else if (result.sent === 'absent') await database.transaction((tx) => item.forget(tx), { fence });
+  if (outId !== null) {
+    failpoint('outbound.committed');
+    await database.transaction(
+      async (tx) => {
+        await item.confirm(tx, outId);
+        failpoint('outbound.confirming');
+      },
+      { fence },
+    );
+    failpoint('outbound.confirmed');
+  } else if (result.sent === 'absent') {
+    failpoint('outbound.forgetting');
+    await database.transaction((tx) => item.forget(tx), { fence });
+    failpoint('outbound.forgotten');
+  }
   return result.sent;
 }
 
@@ -52,8 +67,11 @@ async function write(
   outbound: Outbound,
 ): Promise<{ readonly sent: Sent; readonly outId: bigint | null }> {
   const { database, fence, clock, dialect, timeZone, mailboxTimeoutMs } = context;
+  failpoint('outbound.locked');
   if (item.attempt !== null) {
+    failpoint('outbound.looking');
     const outId = await find(context, outbound, item.sender, item.attempt);
+    failpoint('outbound.looked');
     if (outId !== null) return { sent: 'found', outId };
   }
   if (!item.wanted) return { sent: 'absent', outId: null };
@@ -61,12 +79,18 @@ async function write(
   // Fenced, and under the lock: a former active that wakes up here finds that its epoch is over.
   const now = clock.now();
   const attempt = await database.transaction(
-    (tx) => item.note(tx, { rememberedId, now, lookAt: now + mailboxTimeoutMs }),
+    async (tx) => {
+      const noted = await item.note(tx, { rememberedId, now, lookAt: now + mailboxTimeoutMs });
+      failpoint('outbound.noting');
+      return noted;
+    },
     { fence },
   );
+  failpoint('outbound.noted');
   if (attempt === null) return { sent: 'not-wanted', outId: null };
   const header = { sender: item.sender, sequence: attempt.sequence, dttm: airportTime(now, timeZone) };
   const outId = await outbound.insert(dialect.encode(header, item.message), item.routing);
+  failpoint('outbound.inserted');
   return { sent: 'sent', outId };
 }
 

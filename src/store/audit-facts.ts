@@ -347,6 +347,11 @@ const UNAUDITED = statement(
      and not exists (select 1 from op_audit a where a.action = 'republish'
        and a.target in ('flid:' || partition_key, 'day:' || f.operation_day, 'all'))
    union all
+   -- What the service asks by itself is registered as msgx:….
+   select 'request ' || req_id from req_track r
+   where not starts_with(requested_by, 'msgx:')
+     and not exists (select 1 from op_audit a where a.action = 'request' and a.target = 'request:' || r.req_id)
+   union all
    select 'number of partitions of topic ' || substr(s.name, 18) from fixed_setting s
    where starts_with(s.name, 'kafka.partitions:')
      and s.value <> (select a.after ->> 'partitions' from op_audit a

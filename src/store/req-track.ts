@@ -22,7 +22,8 @@ export interface Registrant {
   readonly now: number;
 }
 
-export type RequestState = 'PENDING' | 'SENT' | 'DONE' | 'EXPIRED';
+export const REQUEST_STATES = ['PENDING', 'SENT', 'DONE', 'EXPIRED'] as const;
+export type RequestState = (typeof REQUEST_STATES)[number];
 
 const KEY = `rtype = $1 and coalesce(operation_day, '-infinity') = coalesce($2::date, '-infinity') and sender = $3
      and state in ('PENDING', 'SENT')`;
@@ -290,16 +291,15 @@ const SELECT = statement(
   `select req_id as "reqId", rtype, operation_day as "operationDay", sender, state, requested_at as "requestedAt",
      requested_by as "requestedBy", seqn, sent_at as "sentAt", out_id as "outId", expires_at as "expiresAt",
      done_at as "doneAt", done_by as "doneBy", matched, expired_at as "expiredAt", expired_because as "expiredBecause"
-   from req_track where req_id < $1 order by req_id desc limit $2`,
+   from req_track where req_id < $1 and state = any($3) order by req_id desc limit $2`,
 );
 
-/** Requests below an ID, newest first. */
+/** Requests below an ID in any of some states, newest first. */
 export async function selectRequests(
   db: Queryable,
-  below: bigint,
-  limit: number,
+  { below, limit, states }: { below: bigint; limit: number; states: readonly RequestState[] },
 ): Promise<readonly RequestRow[]> {
-  return db.query<RequestRow>(SELECT, [below, limit]);
+  return db.query<RequestRow>(SELECT, [below, limit, states]);
 }
 
 const COUNT = statement(

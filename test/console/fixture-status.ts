@@ -46,6 +46,10 @@ export function calmStatus(now: number): Status {
       { target: 'KAFKA:schd', pending: 0, oldestSeconds: null, sent: 9_120, dead: 0 },
     ],
     backfill: { owed: 6, confirmed: 18_210, abandoned: {} },
+    requests: {
+      byState: { PENDING: 1, SENT: 1, DONE: 60, EXPIRED: 2 },
+      reports: { waiting: 13, sent: 27 },
+    },
     last: { enqueuedAt: ago(1), processedAt: ago(1), sentAt: ago(2), markedAt: ago(4) },
   };
 }

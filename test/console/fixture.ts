@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../../src/domain/json.ts';
 import type { EventRow, FlightRow, Status } from '../../src/console/api/types.ts';
 import { airportDate, airportTime, fixtureEvent, fixtureFlight } from './fixture-day.ts';
 import { FIXTURE_NAMES, fixtureRow, fixtureRows, fixtureTypes } from './fixture-reference.ts';
+import { FixtureRequests } from './fixture-requests.ts';
 import { calmStatus } from './fixture-status.ts';
 
 /** Where `npm run console:build` puts the page. */
@@ -27,6 +29,9 @@ export interface Fixture {
   setStatus(make: (now: number) => Status): void;
   /** Changes fields of a flight as a message would: next version, event, both streamed. */
   changeFlight(flid: string, fields: Readonly<Record<string, Json>>): void;
+  readonly requests: FixtureRequests;
+  /** What was asked for by POST. */
+  readonly posted: readonly { readonly path: string; readonly body: unknown }[];
   /** Cuts every stream; `refuse` lets none be opened again until it is called with false. */
   cut(refuse: boolean): void;
   close(): Promise<void>;
@@ -34,7 +39,12 @@ export interface Fixture {
 
 /** Starts it on a free port of the loopback, or on the given one. */
 export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fixture> {
-  let makeStatus: (now: number) => Status = calmStatus;
+  const requests = new FixtureRequests();
+  const posted: { path: string; body: unknown }[] = [];
+  let makeStatus: (now: number) => Status = (now) => {
+    const calm = calmStatus(now);
+    return { ...calm, requests: { ...calm.requests, byState: requests.counts() } };
+  };
   let refused = false;
   let nextEvent = 50_000;
   const flights = new Map<string, FlightRow>();
@@ -67,6 +77,18 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
         return;
       case '/api/v1/events':
         json({ events: events.toReversed().slice(0, Number(url.searchParams.get('limit') ?? 50)) });
+        return;
+      case '/api/v1/requests':
+        json(requests.page(url.searchParams));
+        return;
+      case '/api/v1/actions/request/schedule':
+      case '/api/v1/actions/request/reference':
+        void text(request).then((sent) => {
+          const body = JSON.parse(sent) as Record<string, string>;
+          posted.push({ path: url.pathname, body });
+          const { code, answer } = requests.ask(url.pathname.split('/').at(-1) ?? '', body);
+          response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        });
         return;
       case '/api/v1/reference':
         json({ types: fixtureTypes() });
@@ -101,6 +123,8 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     flights,
+    requests,
+    posted,
     setStatus(make) {
       makeStatus = make;
       broadcast('status', make(Date.now()));

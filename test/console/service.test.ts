@@ -13,7 +13,7 @@ const skipped = postgresMissing !== null || (chromiumMissing !== null && !chromi
 describe.skipIf(skipped)(
   `the console on the real service${chromiumMissing === null ? '' : ` (${chromiumMissing})`}`,
   () => {
-    it('shows flights changing, the stations at work, and a pause', async (test) => {
+    it('shows flights changing, the stations at work and a pause, and asks the upstream', async (test) => {
       const pipeline = await createPipeline({ settings: { airport: 'HGH' } });
       test.onTestFinished(() => pipeline.close());
       const { url } = await pipeline.start();
@@ -63,6 +63,23 @@ describe.skipIf(skipped)(
       });
       expect(resumed.status).toBe(200);
       await settles(verdict).toContain('flowing');
+
+      await page.getByTestId('requests-summary').click();
+      const form = page.getByRole('form', { name: 'Ask the upstream' });
+      await form.getByLabel('Reason').fill('seen from the console');
+      await form.getByLabel('What to ask for').selectOption('ARPT');
+      await form.getByRole('button', { name: 'Ask' }).click();
+      await settles(() => form.getByRole('status').innerText()).toBe('Request 1 registered');
+      const asked = page.locator('tr[data-request="1"]');
+      await settles(() => asked.innerText()).toMatch(/waits for its answer[\s\S]*ID 1, SEQN 1/);
+      expect(await pipeline.rows("select reason, who from op_audit where action = 'request'")).toEqual([
+        { reason: 'seen from the console', who: 'http:operator' },
+      ]);
+      const reports = async () => (await pipeline.rows('select 1 from error_report')).length;
+      expect(await reports()).toBe(0);
+      await pipeline.mailbox.insert('<MSG><META>');
+      await settles(reports).toBe(1);
+      await settles(() => page.getByTestId('requests-summary').innerText()).toMatch(/0 queued, 1 sent/);
       expect(faults).toEqual([]);
     });
   },

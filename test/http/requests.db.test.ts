@@ -60,6 +60,10 @@ describe.skipIf(postgresMissing !== null || mariadbMissing !== null)('requests o
       ['SENT', null, null],
       ['DONE', 'exact', '1'],
     ]);
+    expect((await list('?state=open')).requests.map(({ state }) => state)).toEqual(['SENT']);
+    expect((await list('?state=closed')).requests.map(({ state }) => state)).toEqual(['DONE']);
+    expect((await list('?state=EXPIRED')).requests).toEqual([]);
+    expect((await fetch(`${url}/api/v1/requests?state=gone`)).status).toBe(400);
     const audit = (await (await fetch(`${url}/api/v1/audit`)).json()) as {
       entries: readonly Record<string, unknown>[];
     };
@@ -71,14 +75,18 @@ describe.skipIf(postgresMissing !== null || mariadbMissing !== null)('requests o
     expect(metrics).toContain('msgx_requests{state="SENT"} 1');
     expect(metrics).toContain('msgx_requests{state="DONE"} 1');
 
-    for (const [what, body, expected] of [
-      ['schedule', { from: '2026-02-30', reason: 'x' }, 409],
-      ['schedule', { from: '2026-03-15', to: '2026-03-14', reason: 'x' }, 409],
-      ['schedule', { from: '2026-03-15', to: '2027-03-14', reason: 'x' }, 409],
-      ['schedule', { reason: 'x' }, 400],
-      ['reference', { type: 'NOPE', reason: 'x' }, 409],
+    for (const [what, body, error] of [
+      ['schedule', { from: '2026-02-30', reason: 'x' }, '2026-02-30 is no day yyyy-MM-dd'],
+      ['schedule', { from: '2026-03-15', to: 'tomorrow', reason: 'x' }, 'tomorrow is no day yyyy-MM-dd'],
+      ['schedule', { from: '2026-03-15', to: '2026-03-14', reason: 'x' }, 'before the first'],
+      ['schedule', { from: '2026-03-15', to: '2027-03-14', reason: 'x' }, 'at most 31 days'],
+      ['schedule', { reason: 'x' }, '"from"'],
+      ['schedule', { from: '2026-03-15' }, '"reason"'],
+      ['reference', { type: 'NOPE', reason: 'x' }, 'no reference type NOPE'],
     ] as const) {
-      expect((await ask(what, body))[0]).toBe(expected);
+      const [code, answer] = await ask(what, body);
+      expect(code, error).toBe(400);
+      expect(answer['error']).toContain(error);
     }
     expect((await list()).requests).toHaveLength(2);
   });

@@ -15,6 +15,10 @@ export interface MailboxSide {
   rows(): Promise<readonly { readonly id: string; readonly marked: boolean }[]>;
   /** Number of outbound rows. */
   outbound(): Promise<number>;
+  /** All outbound rows in the order of their IDs. */
+  outboundRows(): Promise<readonly { readonly id: string; readonly text: string }[]>;
+  /** Inserts an outbound row as a former sender would have. */
+  insertOutbound(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,6 +30,8 @@ const SQL = {
   rows: `select CMINMSGS_ID as id, case when CMINMSGS_DATE_PROCESSED is null then 0 else 1 end as marked
     from CMINMSGS order by CMINMSGS_ID`,
   outbound: 'select count(*) as "rows" from COUTMSGS',
+  outboundRows: 'select COUTMSGS_ID as id, COUTMSGS_CLOB_MSG as text from COUTMSGS order by COUTMSGS_ID',
+  insertOutbound: 'insert into COUTMSGS (COUTMSGS_CLOB_MSG) values ($1)',
 };
 
 /** In PostgreSQL; without a URL in a new, empty database. */
@@ -102,6 +108,11 @@ function side(
         marked: Number(marked) === 1,
       })),
     outbound: () => count(SQL.outbound, []),
+    outboundRows: async () =>
+      (await query(SQL.outboundRows, [])).map(({ id, text }) => ({ id: String(id), text: text as string })),
+    insertOutbound: async (text) => {
+      await query(SQL.insertOutbound, [text]);
+    },
     close,
   };
 }

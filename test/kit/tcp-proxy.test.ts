@@ -168,4 +168,23 @@ describe('the TCP proxy', () => {
     other.socket.write('finish commit;');
     await hears(other, 'commit;finish commit;');
   });
+
+  it('holds what a client says, and its end, until it is told to go on', async () => {
+    const { proxy, accepted } = await echo();
+    const held = proxy.hold(['begin', 'commit']);
+    const client = dial(proxy);
+    client.socket.write('begin');
+    await hears(client, 'begin');
+    client.socket.write('commit');
+    const release = await held;
+    client.socket.destroy();
+    // Another connection is not concerned.
+    const other = dial(proxy);
+    other.socket.write('begin commit');
+    await hears(other, 'begin commit');
+    expect([accepted[0]?.heard(), accepted[0]?.ended()]).toEqual(['begin', null]);
+    release();
+    await ends(accepted[0], 'closed');
+    expect(accepted[0]?.heard()).toBe('begincommit');
+  });
 });

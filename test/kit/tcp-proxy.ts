@@ -25,21 +25,31 @@ export interface TcpProxy {
    * order, what the server answers from then on is swallowed up to `answer`, and the connection is reset. Resolves then.
    */
   loseAnswer(texts: readonly string[], answer: string): Promise<void>;
+  /**
+   * A slow network: on the first connection that sends all of `texts`, in this order, the server is told nothing from
+   * the last of them on, not even that the client has gone. Resolves then; what it resolves to has the server told.
+   */
+  hold(texts: readonly string[]): Promise<() => void>;
   /** Passes everything again, without delay (to connections opened from now on, where others were silenced). */
   heal(): void;
 }
 
-/** Longest text that {@link TcpProxy.loseAnswer} may look for: it is found across chunks. */
+/** Longest text that may be looked for: it is found across chunks. */
 const TEXT_LENGTH = 100;
+
+/** What is waited for on any connection, and what happens to the one that says it. */
+interface Awaited {
+  readonly texts: readonly string[];
+  readonly found: (connection: Connection) => void;
+}
 
 /** An answer to be lost. */
 interface Loss {
-  readonly texts: readonly string[];
   readonly answer: string;
   readonly lost: () => void;
 }
 
-/** How far one connection has come with a loss. */
+/** How far one connection has come with the texts. */
 interface Search {
   /** Texts found so far. */
   readonly found: number;
@@ -51,7 +61,7 @@ interface Search {
 interface Rules {
   mode: 'pass' | 'silent' | 'refuse';
   delayMs: number;
-  losses: readonly Loss[];
+  awaited: readonly Awaited[];
 }
 
 /** Starts a proxy to a server, on any free port or the given one; stopped when the test ends. */
@@ -60,7 +70,7 @@ export async function startProxy(
   port = 0,
 ): Promise<TcpProxy> {
   const connections = new Set<Connection>();
-  const rules: Rules = { mode: 'pass', delayMs: 0, losses: [] };
+  const rules: Rules = { mode: 'pass', delayMs: 0, awaited: [] };
   const server = createServer((client) => {
     if (rules.mode === 'refuse') {
       client.on('error', () => undefined);
@@ -94,7 +104,13 @@ export async function startProxy(
     },
     loseAnswer: (texts, answer) =>
       new Promise((resolve) => {
-        rules.losses = [...rules.losses, { texts, answer, lost: resolve }];
+        const found = (connection: Connection) => connection.loseAnswer({ answer, lost: resolve });
+        rules.awaited = [...rules.awaited, { texts, found }];
+      }),
+    hold: (texts) =>
+      new Promise((resolve) => {
+        const found = (connection: Connection) => resolve(connection.hold());
+        rules.awaited = [...rules.awaited, { texts, found }];
       }),
     heal: () => {
       rules.mode = 'pass';
@@ -108,9 +124,11 @@ class Connection {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #rules: Rules;
-  readonly #searches = new Map<Loss, Search>();
+  readonly #searches = new Map<Awaited, Search>();
   #silent: boolean;
   #losing: Loss | null = null;
+  /** What the client has said meanwhile, null for its end; null while nothing is held. */
+  #held: (Buffer | null)[] | null = null;
   #answer = '';
 
   constructor(client: Socket, server: Socket, rules: Rules) {
@@ -119,7 +137,7 @@ class Connection {
     this.#rules = rules;
     this.#silent = rules.mode === 'silent';
     this.#forward(client, server, (chunk) => this.#asked(chunk));
-    this.#forward(server, client, (chunk) => this.#answered(chunk));
+    this.#forward(server, client, (chunk) => chunk === null || this.#answered(chunk));
   }
 
   /** Calls back when both sides have ended. */
@@ -137,13 +155,30 @@ class Connection {
     this.#silent = true;
   }
 
+  loseAnswer(loss: Loss): void {
+    this.#losing = loss;
+  }
+
+  /** Holds what the client says; what it gives says it to the server. */
+  hold(): () => void {
+    this.#held = [];
+    return () => {
+      const held = this.#held ?? [];
+      this.#held = null;
+      for (const chunk of held) {
+        if (chunk === null) this.#server.destroySoon();
+        else this.#server.write(chunk);
+      }
+    };
+  }
+
   lose(gone: 'server' | 'client'): void {
     this.#silent = true;
     (gone === 'server' ? this.#server : this.#client).resetAndDestroy();
   }
 
   /** Passes chunks, then the end, each after the delay of its moment and never before what came earlier. */
-  #forward(from: Socket, to: Socket, passes: (chunk: Buffer) => boolean): void {
+  #forward(from: Socket, to: Socket, passes: (chunk: Buffer | null) => boolean): void {
     const queue: { readonly chunk: Buffer | null; readonly at: number }[] = [];
     const flush = () => {
       for (let next = queue[0]; next !== undefined; next = queue[0]) {
@@ -153,9 +188,9 @@ class Connection {
           return;
         }
         queue.shift();
-        if (this.#silent) continue;
+        if (this.#silent || !passes(next.chunk)) continue;
         if (next.chunk === null) to.destroySoon();
-        else if (passes(next.chunk)) to.write(next.chunk);
+        else to.write(next.chunk);
       }
     };
     const add = (chunk: Buffer | null) => {
@@ -168,22 +203,27 @@ class Connection {
     from.on('close', () => add(null));
   }
 
-  /** Looks for the texts after which an answer is to be lost; what a client says always passes. */
-  #asked(chunk: Buffer): boolean {
-    for (const loss of this.#rules.losses) {
-      let { found, tail } = this.#searches.get(loss) ?? { found: 0, tail: '' };
+  /** Looks for the texts that are awaited; whether what the client says is passed on. */
+  #asked(chunk: Buffer | null): boolean {
+    if (chunk !== null) this.#search(chunk);
+    this.#held?.push(chunk);
+    return this.#held === null;
+  }
+
+  #search(chunk: Buffer): void {
+    for (const awaited of this.#rules.awaited) {
+      let { found, tail } = this.#searches.get(awaited) ?? { found: 0, tail: '' };
       tail += chunk.toString('latin1');
-      for (let text = loss.texts[found]; text !== undefined; text = loss.texts[++found]) {
+      for (let text = awaited.texts[found]; text !== undefined; text = awaited.texts[++found]) {
         const at = tail.indexOf(text);
         if (at < 0) break;
         tail = tail.slice(at + text.length);
       }
-      this.#searches.set(loss, { found, tail: tail.slice(-TEXT_LENGTH) });
-      if (found < loss.texts.length) continue;
-      this.#rules.losses = this.#rules.losses.filter((other) => other !== loss);
-      this.#losing = loss;
+      this.#searches.set(awaited, { found, tail: tail.slice(-TEXT_LENGTH) });
+      if (found < awaited.texts.length) continue;
+      this.#rules.awaited = this.#rules.awaited.filter((other) => other !== awaited);
+      awaited.found(this);
     }
-    return true;
   }
 
   /** Whether what the server says is passed on. */

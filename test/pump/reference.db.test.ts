@@ -111,4 +111,33 @@ describe.skipIf(postgresMissing !== null)('reference data', () => {
     expect(await outcome(6n)).toMatchObject({ reason: 'superseded:A' });
     expect((await rows()).map(({ rkey, active: is, text }) => [rkey, is, text])).toEqual([['A', true, 'x']]);
   });
+
+  it('keeps a row that was added after a load which is replayed, and one deleted after it deleted', async () => {
+    const pump = createPump(db);
+    await intake(db, [
+      reference(1, 'DNLD', ['A', 'B']),
+      reference(2, 'ADD', ['C']),
+      reference(3, 'DEL', ['A']),
+    ]);
+    await pump.drain();
+    const before = await rows();
+    await db.client.query(
+      `update proc_state set state = 'PENDING', replayed = true, terminal_at = null, terminal_seq = null
+       where msg_id = 1`,
+    );
+    await pump.drain();
+    expect(await outcome(1n)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await active()).toEqual(['B', 'C']);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('keeps them, too, where the load runs for the first time after them', async () => {
+    const pump = createPump(db);
+    await intake(db, [reference(2, 'ADD', ['C']), reference(3, 'DEL', ['A'])], { from: 2n });
+    await pump.drain();
+    await intake(db, [reference(1, 'DNLD', ['A', 'B'])], { from: 1n, late: true, moveWatermark: false });
+    await pump.drain();
+    expect(await outcome(1n)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await active()).toEqual(['B', 'C']);
+  });
 });

@@ -14,6 +14,7 @@ import {
 } from '../kit/service-pipeline.ts';
 import { expectClean, expectTold } from './checks.ts';
 import { Killed } from './kill-run.ts';
+import { REQUEST_POINTS } from './request-kill-cases.ts';
 import { PORTIONS, countOf, killStream, playPortion } from './kill-stream.ts';
 import { playInto, sized } from './simulated.ts';
 
@@ -123,8 +124,9 @@ describe('the stream', () => {
     }
   });
 
+  // At those of requests in request-kills.test.ts.
   it('is killed at every point of the list', () => {
-    expect([...Object.keys({ ...PASSINGS, ...KAFKA }), ...REFUSALS].sort()).toEqual(
+    expect([...Object.keys({ ...PASSINGS, ...KAFKA }), ...REFUSALS, ...REQUEST_POINTS].sort()).toEqual(
       Object.keys(FAILPOINTS).sort(),
     );
   });

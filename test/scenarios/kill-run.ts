@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { FailpointName } from '../../src/runtime/failpoints/names.ts';
 import { startMsgx, type MsgxProcess } from '../kit/msgx-process.ts';
-import type { Closing, TestPipeline } from '../kit/service-pipeline.ts';
+import type { Closing, Settings, TestPipeline } from '../kit/service-pipeline.ts';
 import { until } from '../kit/until.ts';
 
 export interface KillOptions {
@@ -19,6 +19,37 @@ export interface Death {
   readonly killed: boolean;
   /** Messages that had ended by then. */
   readonly finished: number;
+}
+
+/** A failpoint and which of its passings. */
+export interface Passing {
+  readonly name: FailpointName;
+  readonly passing: number;
+}
+
+/** Starts `msgx run` that ends itself with SIGKILL at a failpoint. */
+export function startArmed(
+  closing: Closing,
+  pipeline: TestPipeline,
+  { name, passing, compiled, settings = {} }: Passing & { compiled: string; settings?: Settings },
+): Promise<MsgxProcess> {
+  return startMsgx(closing, pipeline, {
+    settings,
+    nodeArguments: ['--conditions=msgx-failpoints'],
+    env: { NODE_COMPILE_CACHE: compiled, MSGX_TEST_FAILPOINT: `${name}:${String(passing)}` },
+  });
+}
+
+/** Waits for the end of an armed process; whether it was the one meant. */
+export async function diedAt(armed: MsgxProcess, { name, passing }: Passing): Promise<boolean> {
+  const { signal } = await armed.ended;
+  // Node itself may have warned of something before.
+  return signal === 'SIGKILL' && armed.stderr().endsWith(`failpoint ${name}, passing ${String(passing)}\n`);
+}
+
+/** Nobody renews it: as if its 4 s had passed. That a standby waits for them is a scenario of its own. */
+export async function freeLease(pipeline: TestPipeline): Promise<void> {
+  await pipeline.rows('update lease set expires_at = clock_timestamp()');
 }
 
 /** `msgx run` again and again: each process takes over from the one that was killed before it. */
@@ -65,18 +96,12 @@ export class Killed {
     const { name, passings, compiled } = this.#options;
     const env = { NODE_COMPILE_CACHE: compiled };
     for (const passing of passings) {
-      const armed = await startMsgx(this.#closing, this.#pipeline, {
-        nodeArguments: ['--conditions=msgx-failpoints'],
-        env: { ...env, MSGX_TEST_FAILPOINT: `${name}:${String(passing)}` },
-      });
+      const armed = await startArmed(this.#closing, this.#pipeline, { name, passing, compiled });
       this.#processes.push(armed);
-      const { signal } = await armed.ended;
-      // Node itself may have warned of something before.
-      const reached = armed.stderr().endsWith(`failpoint ${name}, passing ${String(passing)}\n`);
+      const killed = await diedAt(armed, { name, passing });
       const { finished } = await this.#pipeline.standing();
-      this.#deaths.push({ killed: signal === 'SIGKILL' && reached, finished });
-      // Nobody renews it: as if its 4 s had passed. That a standby waits for them is a scenario of its own.
-      await this.#pipeline.rows('update lease set expires_at = clock_timestamp()');
+      this.#deaths.push({ killed, finished });
+      await freeLease(this.#pipeline);
     }
     this.#processes.push(await startMsgx(this.#closing, this.#pipeline, { env }));
   }

@@ -9,7 +9,7 @@ import type { Behaviour } from '../../src/simulator/upstream.ts';
 import { createMariadbMailbox, mariadbMissing } from '../kit/mariadb.ts';
 import { createTestMailbox, type MailboxFixture } from '../kit/mailbox.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
-import { createRequestRig, POINTS, type RequestRig } from '../kit/requests.ts';
+import { createRequestRig, POINTS, scheduleRecord, type RequestRig } from '../kit/requests.ts';
 import { xml } from '../kit/messages.ts';
 
 const DAY = '2026-03-14';
@@ -61,7 +61,8 @@ describe.each(MAILBOXES)('requests over $kind', ({ kind, missing, ...mailboxes }
       )
     ).map((row) => row.told);
   /** Requests and messages, as one line. */
-  const standing = async (on: RequestRig) => [...(await on.requests()), ...(await verdicts(on))].join('; ');
+  const parts = async (on: RequestRig) => [...(await on.requests()), ...(await verdicts(on))];
+  const standing = async (on: RequestRig) => (await parts(on)).join('; ');
 
   describe.skipIf(missing !== null)('answers', () => {
     const ONCE = { answer: 'once', delayMs: 0, echo: false } as const;
@@ -139,6 +140,11 @@ describe.each(MAILBOXES)('requests over $kind', ({ kind, missing, ...mailboxes }
     it.each(cases)('$name', async ({ name, behaviour, expected, rtype, untouched }) => {
       const on = await rig();
       const upstream = on.upstream(() => behaviour);
+      // What the answer is about is there already, as it was: an answer that is applied changes it.
+      await on.box.mailbox.insert(xml('SCHD', 'DNLD', KNOWN.schedule));
+      await on.box.mailbox.insert(xml('ABDG', 'DNLD', KNOWN.reference));
+      await on.pump();
+      expect(await standing(on)).toBe('SUCCEEDED; SUCCEEDED');
       await on.register(rtype ?? 'SCHD', rtype === undefined ? DAY : null);
       await on.round();
       const before = await on.digest();
@@ -152,7 +158,8 @@ describe.each(MAILBOXES)('requests over $kind', ({ kind, missing, ...mailboxes }
       }
       // What does not answer it leaves it waiting until its time is over.
       if (expected.startsWith('EXPIRED')) expect(open).toBe('SENT in COUTMSGS');
-      check(name, expected, await standing(on));
+      const [request = '', , , ...answers] = await parts(on);
+      check(name, expected, [request, ...answers].join('; '));
       expect((await on.digest()) === before).toBe(untouched === true);
     });
 
@@ -351,6 +358,12 @@ describe.each(MAILBOXES)('requests over $kind', ({ kind, missing, ...mailboxes }
     });
   });
 });
+
+/** A flight of the day and a reference row that the upstream's answers name, too, and say otherwise of. */
+const KNOWN = {
+  schedule: `<SCHD><RECS>1</RECS>${scheduleRecord('700001', DAY).replace('1200<', '0700<')}</SCHD>`,
+  reference: '<RECS>1</RECS><ABDG><CODE>A1</CODE><DESC>as it was</DESC></ABDG>',
+};
 
 function payloadOf(text: string | null): string | undefined {
   return /<RQST>(.*)<\/RQST>/.exec(text ?? '')?.[1];

@@ -424,6 +424,13 @@ describe.skipIf(postgresMissing !== null)('verify', () => {
         ['pause', 'station:pump'],
         /pause of station pump/,
       ],
+      [
+        'a request',
+        `insert into req_track (rtype, sender, requested_at, requested_by)
+         values ('ARPT', 'MSGX', now(), 'cli:ann'), ('AIRL', 'MSGX', now(), 'msgx:on-start')`,
+        ['request', 'request:1'],
+        /^request 1 has no audit row$/m,
+      ],
     ] as const)('%s without an audit row', async (_name, sql, [action, target], note) => {
       await query(sql);
       await expectBroken(9, note);

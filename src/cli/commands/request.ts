@@ -63,7 +63,7 @@ async function ask(
       now: await databaseNow(database),
     };
     const outcome = await action(actions, operator);
-    if (outcome.outcome === 'refused') throw new ExpectedFailure(outcome.message);
+    if (outcome.outcome !== 'done') throw new ExpectedFailure(outcome.message);
     if (options.json === true) printJson({ message: outcome.message, requests: outcome.requests });
     else print(outcome.message);
   });
@@ -72,11 +72,12 @@ async function ask(
 async function list(options: ListOptions): Promise<void> {
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
-  const { selectRequests } = await import('../../store/req-track.ts');
+  const { REQUEST_STATES, selectRequests } = await import('../../store/req-track.ts');
   const { requestJson } = await import('../../service/request-json.ts');
   const { MAX_ID } = await import('../../domain/ids.ts');
   await withSchema(config, async ({ database }) => {
-    const requests = (await selectRequests(database, MAX_ID, options.limit)).map(requestJson);
+    const page = { below: MAX_ID, limit: options.limit, states: REQUEST_STATES };
+    const requests = (await selectRequests(database, page)).map(requestJson);
     if (options.json === true) {
       printJson({ requests });
       return;

@@ -8,8 +8,13 @@ import type {
   ReferenceDetailRow,
   ReferencePage,
   ReferenceType,
+  RequestPage,
+  RequestState,
   Status,
 } from './types.ts';
+
+/** A state, or those that wait and those that have ended. */
+export type RequestFilter = RequestState | 'open' | 'closed';
 
 /** The answer was not the one asked for: an HTTP error, or no answer at all. */
 export class ApiError extends Error {
@@ -20,6 +25,18 @@ async function get<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
   const response = await fetch(`api/v1/${path}`, { signal, headers: { accept: 'application/json' } });
   if (!response.ok) throw new ApiError(`${path}: HTTP ${String(response.status)}`);
   return (await response.json()) as Answer;
+}
+
+/** Asks for a change. The answer's own words are the error where it is refused. */
+async function post<Answer>(path: string, body: object): Promise<Answer> {
+  const response = await fetch(`api/v1/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json().catch(() => ({}))) as { error?: string; message?: string };
+  if (!response.ok) throw new ApiError(answer.error ?? answer.message ?? `HTTP ${String(response.status)}`);
+  return answer as Answer;
 }
 
 export const fetchStatus = (signal: AbortSignal): Promise<Status> => get<Status>('status', signal);
@@ -93,4 +110,27 @@ export function fetchReferenceRow(
     `reference/${encodeURIComponent(rtype)}/${encodeURIComponent(rkey)}`,
     signal,
   );
+}
+
+/** Requests to the upstream, newest first. */
+export function fetchRequests(
+  state: RequestFilter,
+  limit: number,
+  signal: AbortSignal,
+): Promise<RequestPage> {
+  return get<RequestPage>(`requests?state=${state}&limit=${String(limit)}`, signal);
+}
+
+/** What is asked of the upstream: the schedules of some operation days, or all data of a type. */
+export type Asked =
+  | { readonly what: 'schedule'; readonly from: string; readonly to: string }
+  | { readonly what: 'reference'; readonly type: string };
+
+/** Asks the upstream, with the reason for the audit. Gives the IDs of the requests. Throws ApiError. */
+export async function sendRequest({ what, ...asked }: Asked, reason: string): Promise<readonly string[]> {
+  const { requests } = await post<{ requests: readonly { reqId: string }[] }>(`actions/request/${what}`, {
+    ...asked,
+    reason,
+  });
+  return requests.map(({ reqId }) => reqId);
 }

@@ -73,6 +73,14 @@ export interface Backfill {
   readonly abandoned: Readonly<Partial<Record<'MISSING_ROW' | 'TRANSIENT_DEADLINE', number>>>;
 }
 
+export type RequestState = 'PENDING' | 'SENT' | 'DONE' | 'EXPIRED';
+
+/** Requests by state. `reports`: error reports that are queued, and those in COUTMSGS. */
+export interface RequestCounts {
+  readonly byState: Readonly<Record<RequestState, number>>;
+  readonly reports: { readonly waiting: number; readonly sent: number };
+}
+
 /** Answer of `/api/v1/status` and event `status` of the stream. */
 export interface Status {
   readonly airport: string;
@@ -90,6 +98,7 @@ export interface Status {
   };
   readonly outbox: readonly Outbox[];
   readonly backfill: Backfill;
+  readonly requests: RequestCounts;
   readonly last: {
     readonly enqueuedAt: string | null;
     readonly processedAt: string | null;
@@ -178,6 +187,37 @@ export interface ReferenceDetailRow extends ReferenceRow {
     readonly active: boolean;
     readonly body: JsonObject;
   }[];
+}
+
+/** A request to the upstream, for the schedule of a day or for a type of reference data. */
+export interface RequestItem {
+  readonly reqId: string;
+  /** `SCHD` or a reference type. */
+  readonly type: string;
+  readonly operationDay: string | null;
+  readonly state: RequestState;
+  readonly requestedAt: string;
+  readonly requestedBy: string;
+  readonly sequence: string | null;
+  readonly sentAt: string | null;
+  /** COUTMSGS_ID. */
+  readonly outId: string | null;
+  /** When it stops waiting for its answer. */
+  readonly expiresAt: string | null;
+  readonly doneAt: string | null;
+  /** MSG_ID of the answer. */
+  readonly doneBy: string | null;
+  readonly matched: 'exact' | 'downgraded' | null;
+  readonly expiredAt: string | null;
+  readonly expiredBecause: 'timeout' | 'replaced' | null;
+}
+
+/** Answer of `/api/v1/requests`, newest first. */
+export interface RequestPage {
+  readonly requests: readonly RequestItem[];
+  readonly next: string | null;
+  /** What can be asked for. */
+  readonly referenceTypes: readonly string[];
 }
 
 /** How the page stands with the live stream. */

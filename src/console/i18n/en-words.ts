@@ -1,5 +1,7 @@
 /** Plain words and the labels of collection attributes in English. */
 import type { ProcState } from '../../domain/outcome.ts';
+import type { RequestFilter } from '../api/requests.ts';
+import type { RequestState } from '../api/types.ts';
 
 const procState: Readonly<Record<ProcState, string>> = {
   PENDING: 'waiting',
@@ -7,6 +9,19 @@ const procState: Readonly<Record<ProcState, string>> = {
   SUCCEEDED: 'applied',
   SKIPPED: 'skipped',
   DEAD: 'needs a person',
+};
+
+const requestState: Readonly<Record<RequestState, string>> = {
+  PENDING: 'to be sent',
+  SENT: 'waits for its answer',
+  DONE: 'answered',
+  EXPIRED: 'expired',
+};
+
+const requestFilter: Readonly<Record<RequestFilter, string>> = {
+  ...requestState,
+  open: 'open',
+  closed: 'closed',
 };
 
 /** Attribute paths of the catalogue's collections. */
@@ -44,6 +59,8 @@ const attribute: Readonly<Record<string, string>> = {
 
 export const words = {
   procState,
+  requestState,
+  requestFilter,
   attribute,
   languageTag: 'en',
   title: 'Now',
@@ -145,4 +162,21 @@ export const words = {
   more: 'More',
   history: 'History',
   noHistory: 'It has not changed.',
+  requests: 'Requests',
+  requestsShown: 'Requests on show',
+  allRequests: 'all, open ones first',
+  noRequest: 'No request.',
+  request: 'Request',
+  asked: 'Asked',
+  inCoutmsgs: 'In COUTMSGS',
+  answer: 'Answer',
+  notYet: 'not yet',
+  schedule: 'Schedule',
+  askUpstream: 'Ask the upstream',
+  askFor: 'What to ask for',
+  firstDay: 'First day',
+  lastDay: 'Last day',
+  reason: 'Reason',
+  reasonHint: 'Reason, for the audit…',
+  ask: 'Ask',
 };

@@ -105,6 +105,18 @@ export const en = {
     `${type} (${number(active)}${inactive === 0 ? '' : `, ${number(inactive)} inactive`})`,
   namedBy: (msgId: string) => `named by message ${msgId}`,
   untilMessage: (msgId: string, time: string) => `until message ${msgId}, ${time} `,
+  reports: (waiting: number, sent: number) =>
+    `Error reports: ${number(waiting)} queued, ${number(sent)} sent`,
+  openRequests: (open: number) => `${number(open)} open`,
+  requestOf: (type: string, day: string | null) => (day === null ? type : `Schedule ${day}`),
+  outbound: (outId: string, sequence: string) => `ID ${outId}, SEQN ${sequence}`,
+  waitsUntil: (time: string) => `until ${time}`,
+  answeredBy: (msgId: string, matched: 'exact' | 'downgraded') =>
+    matched === 'exact' ? `message ${msgId}` : `message ${msgId}, without an echoed SEQN`,
+  unanswered: (because: 'timeout' | 'replaced'): string =>
+    because === 'timeout' ? 'none in time' : 'asked again meanwhile',
+  registered: (ids: readonly string[]) =>
+    ids.length === 1 ? `Request ${ids[0] ?? ''} registered` : `${number(ids.length)} requests registered`,
   delayed: (minutes: number) => `+${String(minutes)} min`,
   divertedTo: (airport: string) => `Diverted ${airport}`,
 };

@@ -94,6 +94,15 @@ export const zh: Dictionary = {
     `${type}（${number(active)}${inactive === 0 ? '' : `，失效 ${number(inactive)}`}）`,
   namedBy: (msgId) => `由消息 ${msgId} 提及`,
   untilMessage: (msgId, time) => `至消息 ${msgId}，${time} `,
+  reports: (waiting, sent) => `EROR 回报：排队 ${number(waiting)}，已发送 ${number(sent)}`,
+  openRequests: (open) => `未完成 ${number(open)}`,
+  requestOf: (type, day) => (day === null ? type : `日计划 ${day}`),
+  outbound: (outId, sequence) => `ID ${outId}，SEQN ${sequence}`,
+  waitsUntil: (time) => `至 ${time}`,
+  answeredBy: (msgId, matched) => (matched === 'exact' ? `消息 ${msgId}` : `消息 ${msgId}（未回显 SEQN）`),
+  unanswered: (because) => (because === 'timeout' ? '超时未应答' : '已重新请求'),
+  registered: (ids) =>
+    ids.length === 1 ? `已登记请求 ${ids[0] ?? ''}` : `已登记 ${number(ids.length)} 个请求`,
   delayed: (minutes) => `晚 ${String(minutes)} 分`,
   divertedTo: (airport) => `备降 ${airport}`,
 };

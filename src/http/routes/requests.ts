@@ -7,8 +7,9 @@ import type { Clock } from '../../domain/clock.ts';
 import { MAX_ID } from '../../domain/ids.ts';
 import { requestJson } from '../../service/request-json.ts';
 import type { Database } from '../../store/database.ts';
-import { selectRequests } from '../../store/req-track.ts';
+import { REQUEST_STATES, selectRequests, type RequestState } from '../../store/req-track.ts';
 import type { Access } from '../access.ts';
+import { limitOf } from '../query.ts';
 import { NO_REASON, bodyOf, reasonOf } from './actions.ts';
 
 export interface RequestRouteOptions {
@@ -20,6 +21,12 @@ export interface RequestRouteOptions {
 }
 
 const MOST = 500;
+
+/** What `state` may say beside a single state. */
+const GROUPS: Readonly<Record<string, readonly RequestState[]>> = {
+  open: ['PENDING', 'SENT'],
+  closed: ['DONE', 'EXPIRED'],
+};
 
 /** Registers the routes. */
 export function registerRequests(app: FastifyInstance, options: RequestRouteOptions): void {
@@ -50,24 +57,47 @@ export function registerRequests(app: FastifyInstance, options: RequestRouteOpti
         if (reason === null) return reply.code(400).send(NO_REASON);
         const outcome: RequestOutcome | null = await asks[what](body, reason);
         if (outcome === null) return reply.code(400).send({ error: `the body needs ${wanted[what]}` });
-        return reply.code(outcome.outcome === 'done' ? 200 : 409).send(outcome);
+        switch (outcome.outcome) {
+          case 'done':
+            return reply.code(200).send(outcome);
+          case 'invalid':
+            return reply.code(400).send({ error: outcome.message });
+          case 'refused':
+            return reply.code(409).send(outcome);
+        }
       },
     );
   }
 
-  app.get<{ Querystring: { after?: string; limit?: string } }>(
+  app.get<{ Querystring: { after?: string; limit?: string; state?: string } }>(
     '/api/v1/requests',
     { onRequest: access.require('viewer') },
-    async (request) => {
-      const limit = Math.min(Math.max(Number.parseInt(request.query.limit ?? '50', 10) || 50, 1), MOST);
-      const rows = await selectRequests(database, cursorOf(request.query.after), limit);
+    async (request, reply) => {
+      const states = statesOf(request.query.state);
+      if (states === null) {
+        const known = [...REQUEST_STATES, ...Object.keys(GROUPS)].join(', ');
+        return reply.code(400).send({ error: `"state" is one of ${known}` });
+      }
+      const limit = limitOf(request.query.limit, 50, MOST);
+      const rows = await selectRequests(database, { below: cursorOf(request.query.after), limit, states });
       const last = rows.at(-1);
       return {
         requests: rows.map(requestJson),
         next: rows.length === limit && last !== undefined ? last.reqId.toString() : null,
+        // What can be asked for.
+        referenceTypes: dialect.referenceTypes,
       };
     },
   );
+}
+
+/** The states asked for, all by default; null where there is no such state. */
+function statesOf(text: unknown): readonly RequestState[] | null {
+  if (text === undefined) return REQUEST_STATES;
+  if (typeof text !== 'string') return null;
+  if (Object.hasOwn(GROUPS, text)) return GROUPS[text] ?? null;
+  const state = REQUEST_STATES.find((known) => known === text);
+  return state === undefined ? null : [state];
 }
 
 /** Newest first: the next page lies below the last ID. What is no cursor starts from the newest, like none. */

@@ -28,6 +28,10 @@ const FLUSHED = '§8.2 newest states, SENT not set';
 const MARKING = '§9.2 in the middle of marking';
 const MARKED = '§5.3 backfill: mark, then BACKFILL_AT';
 const SINGLE = '§4.5 one instance';
+const ASKED = '§7.2 register a request';
+const WRITING = '§7.2 write into COUTMSGS once';
+const LOOKING = '§7.2 in COUTMSGS, SENT not set';
+const OVERDUE = '§7.2 timeout';
 
 export const FAILPOINTS = {
   'lease.raised': { seed: SINGLE, when: 'the epoch is raised, no station has begun' },
@@ -80,6 +84,26 @@ export const FAILPOINTS = {
   'backfill.marked': { seed: MARKING, when: 'the mailbox has the marks, BACKFILL_AT is not written' },
   'backfill.written': { seed: MARKED, when: 'BACKFILL_AT is written, not committed' },
   'backfill.recorded': { seed: MARKED, when: 'BACKFILL_AT is committed' },
+  'request.due': { seed: ASKED, when: 'the service has to ask by itself, nothing is registered' },
+  'request.written': { seed: ASKED, when: 'a request is written as PENDING, not committed' },
+  'request.registered': { seed: ASKED, when: 'a request is PENDING, nothing is sent' },
+  'outbound.chosen': { seed: WRITING, when: 'a request or report is due, the lock is not held' },
+  'outbound.locked': { seed: WRITING, when: 'the lock is held, nothing is noted' },
+  'outbound.noting': { seed: WRITING, when: 'SEQN, remembered ID and sent_at are written, not committed' },
+  'outbound.noted': { seed: WRITING, when: 'the try is noted, COUTMSGS has no row' },
+  'outbound.inserted': { seed: WRITING, when: 'COUTMSGS has the row, not committed' },
+  'outbound.committed': { seed: LOOKING, when: 'COUTMSGS has the row, SENT is not written' },
+  'outbound.looking': { seed: LOOKING, when: 'the lock is held, a try without result is not looked for' },
+  'outbound.looked': { seed: LOOKING, when: 'a try without result was looked for, nothing is written' },
+  'outbound.confirming': { seed: LOOKING, when: 'SENT is written, not committed' },
+  'outbound.confirmed': { seed: LOOKING, when: 'SENT is committed' },
+  'outbound.forgetting': { seed: LOOKING, when: 'it is not there and not wanted, the search has not ended' },
+  'outbound.forgotten': { seed: LOOKING, when: 'the search has ended without a row' },
+  'outbound.refused': { seed: WRITING, when: 'the mailbox has refused a message, it is not postponed' },
+  'outbound.postponed': { seed: WRITING, when: 'a refused message is postponed' },
+  'request.overdue': { seed: OVERDUE, when: 'a request has waited too long, it is SENT' },
+  'request.expiring': { seed: OVERDUE, when: 'EXPIRED is written, not committed' },
+  'request.expired': { seed: OVERDUE, when: 'EXPIRED is committed' },
 } as const satisfies Record<string, Failpoint>;
 
 export type FailpointName = keyof typeof FAILPOINTS;
