@@ -1,5 +1,6 @@
 /** Business identities (seed §2; decisions.md, "Identities"). Never archived: one look decides. */
 import { LostLease } from '../runtime/outage.ts';
+import { bigintArray, textArray } from './arrays.ts';
 import { statement, type Call, type Fence, type Queryable, type Row } from './database.ts';
 
 /** A message's claim to its identity. */
@@ -30,7 +31,9 @@ const BIND = statement(
    ), bound as (
      insert into message_identity (identity_key, msg_id, content_hash)
      select identity_key, msg_id, decode(content_hash, 'hex')
-     from mode, unnest($1::text[], $2::bigint[], $3::text[]) as claims (identity_key, msg_id, content_hash)
+     from mode, (
+       select unnest($1::text[]) as identity_key, unnest($2::bigint[]) as msg_id, unnest($3::text[]) as content_hash
+     ) claims
      order by msg_id
      on conflict do nothing
      returning msg_id
@@ -68,9 +71,9 @@ export function bindingOf(claims: readonly IdentityClaim[], fence: Fence | null)
   return {
     statement: BIND,
     values: [
-      claims.map(({ identity }) => identity),
-      claims.map(({ msgId }) => msgId),
-      claims.map(({ contentHash }) => contentHash),
+      textArray(claims.map(({ identity }) => identity)),
+      bigintArray(claims.map(({ msgId }) => msgId)),
+      textArray(claims.map(({ contentHash }) => contentHash)),
       fence === null ? null : fence.epoch,
     ],
   };
