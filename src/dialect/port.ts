@@ -58,6 +58,12 @@ export interface Dialect {
   /** Total: never throws, every text ends in a named outcome. */
   decode(text: string): DecodeOutcome;
   /**
+   * What `decode` does, in steps: between two of them the caller may let others have the thread, because a text
+   * of some megabytes takes seconds and the lease is renewed on the same thread. A step should stay well below a
+   * second. Absent where the dialect cannot stop in the middle.
+   */
+  decodeInSteps?(text: string): Iterator<undefined, DecodeOutcome>;
+  /**
    * Bytes from a file or HTTP to text: BOM, then XML declaration, else UTF-8.
    * A null text means: not valid in its charset, or a charset we do not know.
    */

@@ -3,7 +3,7 @@
  * out before the state is made, not where events are sent, so that the stored state is exactly the published
  * flight; they remain in the kept message texts alone.
  */
-import type { DecodedMessage, FlightPatch } from '../domain/message.ts';
+import type { DecodedMessage, DecodeOutcome, FlightPatch } from '../domain/message.ts';
 import type { Dialect } from './port.ts';
 
 /**
@@ -11,21 +11,33 @@ import type { Dialect } from './port.ts';
  * the profile hash; without them the hash stays the profile's own.
  */
 export function withVipPersons(dialect: Dialect, keep: boolean): Dialect {
-  if (keep) return variant(dialect, `${dialect.profileHash} vip-persons`, (text) => dialect.decode(text));
-  return variant(dialect, dialect.profileHash, (text) => {
-    const decoded = dialect.decode(text);
-    return decoded.outcome === 'decoded' ? { ...decoded, message: withoutPersons(decoded.message) } : decoded;
-  });
+  if (keep) return variant(dialect, `${dialect.profileHash} vip-persons`, (outcome) => outcome);
+  return variant(dialect, dialect.profileHash, (outcome) =>
+    outcome.outcome === 'decoded' ? { ...outcome, message: withoutPersons(outcome.message) } : outcome,
+  );
 }
 
-function variant(dialect: Dialect, profileHash: string, decode: Dialect['decode']): Dialect {
+function variant(
+  dialect: Dialect,
+  profileHash: string,
+  change: (outcome: DecodeOutcome) => DecodeOutcome,
+): Dialect {
   return {
     name: dialect.name,
     profileHash,
     referenceTypes: dialect.referenceTypes,
     mailbox: dialect.mailbox,
     ...(dialect.names === undefined ? {} : { names: dialect.names }),
-    decode,
+    decode: (text) => change(dialect.decode(text)),
+    ...(dialect.decodeInSteps === undefined
+      ? {}
+      : {
+          *decodeInSteps(text: string): Generator<undefined, DecodeOutcome> {
+            const steps = dialect.decodeInSteps?.(text);
+            if (steps === undefined) return change(dialect.decode(text));
+            return change(yield* { [Symbol.iterator]: () => steps });
+          },
+        }),
     toText: (bytes) => dialect.toText(bytes),
     encode: (header, message) => dialect.encode(header, message),
   };

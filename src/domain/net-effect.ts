@@ -105,7 +105,8 @@ function effectsOfRecords(
   for (const record of records) {
     const earlier = writes.get(record.flid);
     if (earlier === undefined) writes.set(record.flid, [...record.writes]);
-    else earlier.push(...record.writes);
+    // One by one: a call cannot take a hundred thousand arguments.
+    else for (const write of record.writes) earlier.push(write);
   }
   return new Map([...writes].map(([flid, all]) => [flid, composeWrites(all, deleted)]));
 }

@@ -1,11 +1,12 @@
 /** The HTTP server of the service: compat entry, health, metrics, API, live stream, console. */
 import { existsSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Log } from '../runtime/log.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
-import { readBody } from './body.ts';
+import { BodiesFull, BodyMemory, readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
 import { registerReference } from './routes/reference.ts';
@@ -20,6 +21,10 @@ export interface ServerOptions extends SendOptions, BrowseOptions, HealthOptions
   readonly log: Log;
   /** Time for a whole request to arrive, ms. Default 30,000. */
   readonly requestTimeoutMs?: number;
+  /** Connections at once; more are closed unanswered. Default 1,000. */
+  readonly maxConnections?: number;
+  /** Bytes of all bodies under way; more are answered 503. Default 64 MiB, or four of the longest messages. */
+  readonly maxBodyMemory?: number;
 }
 
 export interface HttpServer {
@@ -50,7 +55,18 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   });
   // Bodies stay bytes: their charset is the dialect's business.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', readBody);
+  const memory = new BodyMemory(
+    options.maxBodyMemory ?? Math.max(64 * 1024 * 1024, 4 * options.maxMessageBytes),
+  );
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(request, payload, memory),
+  );
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    // At the end of every answer, also one that nobody waited for.
+    reply.raw.once('close', () => memory.release(raw));
+  });
+  // Each connection costs memory and a file descriptor, of which the databases need theirs.
+  app.server.maxConnections = options.maxConnections ?? 1_000;
   setErrors(app, options.log);
   registerSend(app, options);
   registerHealth(app, options);
@@ -67,6 +83,9 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
 function setErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, _request, reply) => {
     if (error instanceof Outage) return reply.code(503).send({ error: error.message });
+    if (error instanceof BodiesFull) {
+      return reply.code(503).header('retry-after', '1').send({ error: error.message });
+    }
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (status >= 500) log.error({ err: error }, 'unexpected error in a request');
     const message = status >= 500 ? 'unexpected error, see the log' : messageOf(error);

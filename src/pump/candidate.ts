@@ -4,6 +4,7 @@
  */
 import type { DecodeOutcome, DecodedMessage, Fault, Header } from '../domain/message.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { decodePausing } from '../dialect/steps.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
 import type { Head } from '../store/proc-state.ts';
 import { insertTexts, packLength, packText, selectTexts, textOf } from '../store/raw-message.ts';
@@ -54,10 +55,10 @@ export async function readCandidates(
     if (kept === undefined && second === null) break;
     const candidate =
       kept === undefined
-        ? judge(context, head, second?.get(head.msgId) ?? '')
+        ? await judge(context, head, second?.get(head.msgId) ?? '', breathe)
         : kept.text === null
           ? tooLarge(head)
-          : judge(context, head, kept.text);
+          : await judge(context, head, kept.text, breathe);
     candidates.push(candidate);
     if (!isTerminal(candidate)) break;
     await breathe();
@@ -110,9 +111,14 @@ async function lookAgain(
   }
 }
 
-function judge(context: PumpContext, head: Head, text: string): Candidate {
+async function judge(
+  context: PumpContext,
+  head: Head,
+  text: string,
+  breathe: () => Promise<void>,
+): Promise<Candidate> {
   if (text === '') return { kind: 'malformed', head, header: null, reason: 'raw-missing', detail: null };
-  const outcome = decode(context, text);
+  const outcome = await decode(context, text, breathe);
   switch (outcome.outcome) {
     case 'decoded':
       return { kind: 'message', head, message: outcome.message };
@@ -130,9 +136,13 @@ function judge(context: PumpContext, head: Head, text: string): Candidate {
 }
 
 /** A dialect is total by contract; a module that breaks it is a reader that failed, which its correction repairs. */
-function decode({ dialect }: PumpContext, text: string): DecodeOutcome {
+async function decode(
+  { dialect }: PumpContext,
+  text: string,
+  breathe: () => Promise<void>,
+): Promise<DecodeOutcome> {
   try {
-    return dialect.decode(text);
+    return await decodePausing(dialect, text, breathe);
   } catch (error) {
     const fault = { reason: 'codec:reader', message: messageOf(error), line: null, column: null };
     return { outcome: 'codec-error', reason: fault.reason, faults: [fault], header: null };

@@ -3,10 +3,12 @@
  * statement for a whole batch, committed asynchronously by itself; the business commit that follows flushes it.
  */
 import { identityOf } from '../domain/identity.ts';
+import { decodePausing } from '../dialect/steps.ts';
 import type { DecodedMessage } from '../domain/message.ts';
 import { duplicateOf } from '../domain/reasons.ts';
 import { bindIdentities, type IdentityOwner } from '../store/message-identity.ts';
 import { selectTexts } from '../store/raw-message.ts';
+import { breather } from './breather.ts';
 import type { Candidate } from './candidate.ts';
 import type { PumpContext } from './context.ts';
 
@@ -109,8 +111,9 @@ async function originalTimes(
   for (const { msgId, message } of claims) {
     if (wanted.delete(msgId)) times.set(msgId, message.header.dttm);
   }
+  const breathe = breather();
   for (const [id, { text }] of await selectTexts(database, [...wanted])) {
-    const original = text === null ? null : dialect.decode(text);
+    const original = text === null ? null : await decodePausing(dialect, text, breathe);
     if (original?.outcome === 'decoded') times.set(id, original.message.header.dttm);
   }
   return times;

@@ -8,7 +8,7 @@ import type { Database, Fence } from '../store/database.ts';
 export interface RequestsContext {
   readonly database: Database;
   readonly mailbox: Pick<Mailbox, 'withOutbound' | 'probe'>;
-  readonly dialect: Pick<Dialect, 'encode' | 'decode' | 'referenceTypes'>;
+  readonly dialect: Pick<Dialect, 'encode' | 'decode' | 'decodeInSteps' | 'referenceTypes'>;
   /** Fence of the lease; null where there is none (tools, tests). */
   readonly fence: Fence | null;
   readonly clock: Clock;

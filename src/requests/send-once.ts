@@ -4,7 +4,9 @@
  * message is sent again. All of it happens under the named lock: whoever holds it knows of every insert before.
  */
 import { failpoint } from '#failpoint';
+import { setImmediate } from 'node:timers/promises';
 import type { OutboundMessage } from '../dialect/port.ts';
+import { decodePausing } from '../dialect/steps.ts';
 import type { Outbound } from '../mailbox/port.ts';
 import { airportTime } from '../runtime/airport-time.ts';
 import type { Queryable } from '../store/database.ts';
@@ -109,7 +111,7 @@ async function find(
     const rows = await outbound.rowsAfter(after, PAGE);
     for (const { id, text } of rows) {
       if (text === null) continue;
-      const outcome = dialect.decode(text);
+      const outcome = await decodePausing(dialect, text, async () => setImmediate());
       const header = outcome.outcome === 'decoded' ? outcome.message.header : outcome.header;
       if (header?.sender === sender && header.sequence === attempt.sequence) return id;
     }

@@ -1,39 +1,9 @@
 /** How the live stream and slow requests end. */
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Access } from '../../src/http/access.ts';
-import { startServer } from '../../src/http/server.ts';
-import { SILENT } from '../../src/runtime/log.ts';
 import { postgresMissing } from '../kit/postgres.ts';
-import { startPipeline, type TestPipeline } from '../kit/service-pipeline.ts';
-
-type Started = TestPipeline & { readonly running: Awaited<ReturnType<TestPipeline['start']>> };
-
-/** A second server over the resources of a running pipeline, with its own bounds. */
-async function serve(pipeline: Started, requestTimeoutMs = 30_000) {
-  const { resources, host } = pipeline.running;
-  const { config, database, mailbox, dialect } = resources;
-  const { service } = host;
-  return startServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    access: await Access.load(null),
-    log: SILENT,
-    config,
-    database,
-    mailbox,
-    dialect,
-    clock: service.clock,
-    shadow: false,
-    maxMessageBytes: config.maxMessageBytes,
-    status: service.status,
-    registry: service.metrics.registry,
-    refresh: () => service.refreshMetrics(),
-    stuck: () => [],
-    onSent: () => undefined,
-    readiness: () => Promise.reject(new Error('not asked for')),
-    requestTimeoutMs,
-  });
-}
+import { startPipeline } from '../kit/service-pipeline.ts';
+import { serve } from './kit.ts';
 
 describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
   afterEach(() => vi.restoreAllMocks());
@@ -87,7 +57,7 @@ describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
 
   it('cuts off a body that does not arrive in time', async (test) => {
     const pipeline = await startPipeline(test);
-    const server = await serve(pipeline, 500);
+    const server = await serve(pipeline, { requestTimeoutMs: 500 });
     test.onTestFinished(() => server.close());
     const { hostname, port } = new URL(server.url);
     const since = performance.now();

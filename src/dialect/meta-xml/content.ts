@@ -56,13 +56,19 @@ function write(element: XmlElement, canonical: CanonicalForm): void {
 export function recordBody(record: XmlElement): JsonObject {
   const members = new Map<string, Json>();
   for (const [name, value] of record.attributes) members.set(`@${name}`, value === '' ? null : value);
-  const groups = new Map<string, Json[]>();
+  const repeated = new Map<string, Json[]>();
   for (const child of record.children) {
-    const group = groups.get(child.name);
-    if (group === undefined) groups.set(child.name, [elementValue(child)]);
-    else group.push(elementValue(child));
+    const value = elementValue(child);
+    const first = members.get(child.name);
+    const group = repeated.get(child.name);
+    if (group !== undefined) group.push(value);
+    else if (first === undefined) members.set(child.name, value);
+    else {
+      const values = [first, value];
+      repeated.set(child.name, values);
+      members.set(child.name, values);
+    }
   }
-  for (const [name, values] of groups) members.set(name, values.length === 1 ? (values[0] ?? null) : values);
   if (record.text !== '') members.set('#text', record.text);
   // Defines each key as the object's own, `__proto__` too.
   return Object.fromEntries(members);

@@ -1,6 +1,7 @@
 /** The META-XML family as a dialect: a profile and the airport's options make one. */
 import { DialectLoadError } from '../load-error.ts';
 import type { Dialect, DialectOptions } from '../port.ts';
+import { atOnce } from '../steps.ts';
 import { toText } from './charset.ts';
 import { Decoder } from './decode.ts';
 import { Encoder } from './encode.ts';
@@ -37,7 +38,8 @@ export function createMetaXmlDialect(profile: Profile, options: DialectOptions):
     referenceTypes: rules.reference,
     mailbox: profile.mailbox,
     names: profile.names,
-    decode: (text) => decoder.decode(text),
+    decode: (text) => atOnce(decoder.decode(text)),
+    decodeInSteps: (text) => decoder.decode(text),
     toText,
     encode: (header, message) => encoder.encode(header, message),
   };

@@ -8,6 +8,9 @@ import { firstOf, prefixOf, reason } from '../../domain/reasons.ts';
 /** Most faults kept of each sort (bad, missing); beyond, the last one kept says how many were left out. */
 const FAULT_LIMIT = 1000;
 
+const LF = 10;
+const CR = 13;
+
 /** A value that no rule of the profile accepts. */
 export type BadValueReason = 'bad-value' | 'unknown-format' | 'unknown-value';
 
@@ -50,8 +53,7 @@ export class FaultLog {
    * @throws Error where there is no fault: asking is a mistake of the caller
    */
   outcome(header: Partial<Header> | null): DecodeOutcome {
-    const places = new Places(this.#text);
-    const [first, ...rest] = [...this.#bad, ...this.#missing].map((fault) => places.locate(fault));
+    const [first, ...rest] = located(this.#text, [...this.#bad, ...this.#missing]);
     if (first === undefined) throw new Error('an outcome was asked of a text without faults');
     const faults: [Fault, ...Fault[]] = [first, ...rest];
     const last = faults.at(-1) ?? first;
@@ -81,7 +83,10 @@ export function singleFault(
   fault: PlacedFault,
   header: Partial<Header> | null = null,
 ): DecodeOutcome {
-  const placed = new Places(text).locate(fault);
+  const [placed = { reason: fault.reason, message: fault.message, line: null, column: null }] = located(
+    text,
+    [fault],
+  );
   return { outcome: outcomeOf(fault.reason), reason: fault.reason, faults: [placed], header };
 }
 
@@ -93,38 +98,29 @@ function outcomeOf(text: string): 'malformed' | 'codec-error' {
     : 'malformed';
 }
 
-/** Turns offsets into lines and columns. Faults are rare, so lines are counted only once there is one. */
-class Places {
-  readonly #text: string;
-  #lineStarts: readonly number[] | null = null;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  locate(fault: PlacedFault): Fault {
-    if (fault.offset === null) return { ...unplaced(fault), line: null, column: null };
-    const starts = (this.#lineStarts ??= lineStarts(this.#text));
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] ?? 0) <= fault.offset) low = middle;
-      else high = middle - 1;
-    }
-    return { ...unplaced(fault), line: low + 1, column: fault.offset - (starts[low] ?? 0) + 1 };
-  }
-}
-
-function unplaced(fault: PlacedFault): { reason: string; message: string } {
-  return { reason: fault.reason, message: fault.message };
-}
-
-/** Offsets at which lines start; a line ends at LF, CR or both together. */
-function lineStarts(text: string): readonly number[] {
-  const starts = [0];
+/**
+ * Turns offsets into lines and columns. Faults are rare, so lines are counted only where there is one, up to the
+ * last one and without remembering where each line starts: a text may be nothing but lines. A line ends at LF, CR
+ * or both together.
+ */
+function located(text: string, faults: readonly PlacedFault[]): readonly Fault[] {
+  const places = new Map<number, { line: number; column: number }>();
+  const offsets = new Set(faults.flatMap(({ offset }) => (offset === null ? [] : [offset])));
   // A byte-order mark is no character of the first line.
-  if (text.startsWith('\uFEFF')) starts[0] = 1;
-  for (const found of text.matchAll(/\r\n|\r|\n/g)) starts.push(found.index + found[0].length);
-  return starts;
+  let start = text.startsWith('\uFEFF') ? 1 : 0;
+  let line = 1;
+  let seen = start;
+  for (const offset of [...offsets].sort((left, right) => left - right)) {
+    for (; seen < offset; seen += 1) {
+      const code = text.charCodeAt(seen);
+      if (code !== LF && (code !== CR || text.charCodeAt(seen + 1) === LF)) continue;
+      line += 1;
+      start = seen + 1;
+    }
+    places.set(offset, { line, column: offset - start + 1 });
+  }
+  return faults.map(({ reason, message, offset }) => {
+    const place = offset === null ? undefined : places.get(offset);
+    return { reason, message, line: place?.line ?? null, column: place?.column ?? null };
+  });
 }

@@ -81,7 +81,8 @@ class RecordReader {
     for (const [field, value] of this.#scalars) writes.push({ kind: 'scalar', field, value });
     for (const [field, entries] of this.#lists)
       writes.push({ kind: 'list', field, entries: inOrder(entries) });
-    writes.push(...this.#patches);
+    // One by one: a call cannot take a hundred thousand arguments.
+    for (const patch of this.#patches) writes.push(patch);
     return { flid: this.#flid, writes, unmatchedStands: this.#unmatchedStands };
   }
 

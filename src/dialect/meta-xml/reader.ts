@@ -1,6 +1,7 @@
 /**
  * Text → element tree. No entity is expanded, nothing is fetched, depth is capped, and time and memory grow
- * with the text alone, whose size is capped before (dialect.md, "Envelope"; contract, `max-depth`).
+ * with the text alone, whose size is capped before (dialect.md, "Envelope"; contract, `max-depth`). Millions of
+ * tiny elements take seconds all the same, so the reader works in steps, between which others may have the thread.
  */
 import { SaxesParser } from 'saxes';
 import { reason } from '../../domain/reasons.ts';
@@ -43,6 +44,12 @@ interface OpenElement {
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
 const NO_CHILDREN: XmlElement[] = [];
+/** UTF-16 code units read in a step: some 20 ms of the most laborious markup. */
+const STEP = 64 * 1024;
+/** Attributes of one element at most: the parser keeps them in an object, which is slow with very many. */
+const MOST_ATTRIBUTES = 1_000;
+/** Characters between `&` and `;`, where a text has more than one step. */
+const LONGEST_REFERENCE = 1_000;
 const LEADING_BLANK = /^[\uFEFF\s]+/;
 
 /** Ends the parse; never leaves this file. */
@@ -62,9 +69,19 @@ class ReadFailure extends Error {
  * ignored, because the text has been decoded already. An unexpected failure of the parser becomes
  * `codec:reader`.
  *
+ * More than 1,000 attributes on an element are `codec:attributes`, more elements and attributes than allowed
+ * `codec:elements`: a tree of two million empty elements, which fit in 8 MiB, would take hundreds of megabytes.
+ *
  * @param maxDepth deepest element allowed; the root is depth 1
+ * @param maxNodes most elements and attributes together
+ * @param step UTF-16 code units read at once
  */
-export function readXml(text: string, maxDepth: number): ReadOutcome {
+export function* readXml(
+  text: string,
+  maxDepth: number,
+  maxNodes: number,
+  step = STEP,
+): Generator<undefined, ReadOutcome> {
   // XML has no lone surrogates, and PostgreSQL no text with them; the parser would let one at the end pass.
   if (!text.isWellFormed()) {
     return failure('not-well-formed', 'half of a surrogate pair', null, null);
@@ -94,19 +111,51 @@ export function readXml(text: string, maxDepth: number): ReadOutcome {
     });
     parser.on('text', addText);
     parser.on('cdata', addText);
+    let attributes: XmlAttribute[] | null = null;
+    let attributesHere = 0;
+    let nodes = 0;
+    // A name stands in a message thousands of times; one text serves all.
+    const names = new Map<string, string>();
+    const nameOf = (written: string): string => {
+      const known = names.get(written);
+      if (known !== undefined) return known;
+      const name = withoutPrefix(written);
+      names.set(written, name);
+      return name;
+    };
+    const count = (): void => {
+      nodes += 1;
+      if (nodes <= maxNodes) return;
+      const message = `more than ${maxNodes} elements and attributes`;
+      throw new ReadFailure(reason('codec', 'elements'), message, parser.position);
+    };
+    // As they come: an object with as many keys as a hostile element has attributes is slow to walk over.
+    parser.on('attribute', ({ name, value }) => {
+      count();
+      attributesHere += 1;
+      if (attributesHere > MOST_ATTRIBUTES) {
+        const message = `an element with more than ${MOST_ATTRIBUTES} attributes`;
+        throw new ReadFailure(reason('codec', 'attributes'), message, parser.position);
+      }
+      if (name === 'xmlns' || name.startsWith('xmlns:') || name.startsWith('xsi:')) return;
+      (attributes ??= []).push([nameOf(name), value.trim()]);
+    });
     parser.on('opentag', (tag) => {
       // `<` cannot stand in an attribute value, so the last one before here began this element.
       const offset = source.lastIndexOf('<', parser.position - 1);
       if (open.length >= maxDepth) {
         throw new ReadFailure('too-deep', `an element deeper than ${maxDepth}`, offset);
       }
+      count();
       const element: OpenElement = {
-        name: withoutPrefix(tag.name),
-        attributes: readAttributes(tag.attributes),
+        name: nameOf(tag.name),
+        attributes: attributes ?? NO_ATTRIBUTES,
         children: NO_CHILDREN,
         text: '',
         offset: offset + skipped,
       };
+      attributes = null;
+      attributesHere = 0;
       if (current === undefined) tree.root ??= element;
       else if (current.children === NO_CHILDREN) current.children = [element];
       else current.children.push(element);
@@ -118,7 +167,16 @@ export function readXml(text: string, maxDepth: number): ReadOutcome {
       if (closed !== undefined) closed.text = closed.text.trim();
       current = open.at(-1);
     });
-    parser.write(source).close();
+    for (let from = 0; from < source.length; from += step) {
+      if (from > 0) yield;
+      parser.write(source.length <= step ? source : source.slice(from, from + step));
+      // The parser looks for the end of a reference as far as the text goes, and keeps a string for each line of it.
+      const reference: unknown = Reflect.get(parser, 'entity');
+      if (typeof reference === 'string' && reference.length > LONGEST_REFERENCE) {
+        throw new ReadFailure('not-well-formed', 'a reference without end', parser.position);
+      }
+    }
+    parser.close();
   } catch (error) {
     if (error instanceof ReadFailure) {
       return failure(error.reason, error.message, Math.min(error.offset + skipped, text.length), tree.root);
@@ -141,15 +199,6 @@ function failure(
 /** The parser names the offending tag in its messages; a tag can be as long as the message. */
 function oneLine(message: string): string {
   return message.replace(/\s+/g, ' ').slice(0, 200);
-}
-
-function readAttributes(attributes: Readonly<Record<string, string>>): readonly XmlAttribute[] {
-  let read: XmlAttribute[] | null = null;
-  for (const name in attributes) {
-    if (name === 'xmlns' || name.startsWith('xmlns:') || name.startsWith('xsi:')) continue;
-    (read ??= []).push([withoutPrefix(name), (attributes[name] ?? '').trim()]);
-  }
-  return read ?? NO_ATTRIBUTES;
 }
 
 function withoutPrefix(name: string): string {

@@ -12,6 +12,15 @@ import { FaultyDisk } from './faulty-disk.ts';
 
 const TOPICS = { msg: 'flight.msg', schd: 'flight.schd' };
 
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function readJournal(directory: string, stream: Stream): Promise<readonly Delivered[]> {
   const text = await readFile(join(directory, journalFileName(stream)), 'utf8').catch(() => '');
   expect(text === '' || text.endsWith('\n')).toBe(true);
@@ -19,6 +28,7 @@ async function readJournal(directory: string, stream: Stream): Promise<readonly 
     .split('\n')
     .slice(0, -1)
     .map((line) => {
+      expect(isJson(line), line).toBe(true);
       const parsed = JSON.parse(line) as Delivered & { topic: string };
       expect(Object.keys(parsed)).toEqual(['topic', 'key', 'headers', 'value']);
       expect(parsed.topic).toBe(TOPICS[stream]);

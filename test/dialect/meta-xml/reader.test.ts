@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { dialect, decoded, flop, message, patches, sis, verdict, writes } from '../kit.ts';
+import { readXml } from '../../../src/dialect/meta-xml/reader.ts';
+import { atOnce } from '../../../src/dialect/steps.ts';
+import { dialect, decoded, flop, message, patches, sis, verdict, verdictOf, writes } from '../kit.ts';
 
 const GOOD = flop('RENO', '<RENO>B1</RENO>');
 const MIB = 1024 * 1024;
@@ -185,5 +187,58 @@ describe('limits', () => {
     expect(outcome.faults).toHaveLength(1000);
     expect(outcome.faults.at(-1)?.message).toContain('500 further faults');
     expect(writes(flop('CNCL', '<CNCL/>'.repeat(1500)))).toHaveLength(1);
+  });
+});
+
+describe('a text of millions of pieces', () => {
+  const REPEATED = 8 * MIB - 1_000;
+
+  test.each([
+    ['elements', flop('REMC', '<a/>'.repeat(REPEATED / 4)), 'codec-error codec:elements'],
+    ['attributes', flop('GTDT', `<GTDT${' a=""'.repeat(REPEATED / 5)}/>`), 'codec-error codec:attributes'],
+    ['entries of one record', flop('DELY', '<DELY CODE="1"/>'.repeat(300_000)), 'decoded'],
+    [
+      'entries of one flight in two records',
+      message('FLOP', 'DELY', `<FLOP><FLID>1</FLID>${'<DELY CODE="1"/>'.repeat(150_000)}</FLOP>`.repeat(2)),
+      'decoded',
+    ],
+    ['line ends', flop('REMC', `<REMC>${'\r'.repeat(REPEATED)}</REMC>`), 'decoded'],
+  ])('of %s leaves the thread to others in between', (_what, text, expected) => {
+    const steps = dialect.decodeInSteps?.(text);
+    if (steps === undefined) throw new Error('there are no steps');
+    let taken = 0;
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) {
+        expect(verdictOf(step.value)).toBe(expected);
+        break;
+      }
+      taken += 1;
+    }
+    // 1,000 attributes are soon there; all others are read to their end or to the limit.
+    expect(taken).toBeGreaterThan(expected.endsWith('attributes') ? -1 : 20);
+  });
+
+  test('says the same wherever it is cut into steps', () => {
+    const text = flop(
+      'RENO',
+      `\r\n<RENO a="\u{1F6EB}&amp;" b:c='x'>B<!-- - -->1]]&gt;<![CDATA[]]]]></RENO><?a b?>\r\r\n<X/>`,
+    );
+    const whole = atOnce(readXml(text, 64, 100));
+    expect(whole.ok).toBe(true);
+    for (let step = 1; step < 40; step += 1) expect(atOnce(readXml(text, 64, 100, step))).toEqual(whole);
+    const broken = `${text}<`;
+    const fault = atOnce(readXml(broken, 64, 100));
+    expect(fault).toMatchObject({ ok: false, reason: 'not-well-formed' });
+    for (let step = 1; step < 40; step += 1) {
+      expect(atOnce(readXml(broken, 64, 100, step))).toMatchObject({ ok: false, reason: 'not-well-formed' });
+    }
+  });
+
+  test('places faults behind line ends that are cut by a step', () => {
+    const lines = `${'x'.repeat(512 * 1024 - 1 - flop('ESTM', '').indexOf('</FLOP>'))}\r\n\r\n`;
+    const outcome = dialect.decode(flop('ESTM', `${lines}<ESTM>x</ESTM>`));
+    if (outcome.outcome === 'decoded') throw new Error('no fault');
+    expect(outcome.faults).toMatchObject([{ reason: 'unknown-format:ESTM', line: 3, column: 1 }]);
   });
 });
