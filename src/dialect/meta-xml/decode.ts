@@ -25,7 +25,7 @@ export interface TextLimits {
  * Bytes of a text for each element or attribute allowed. A value in an element of four letters takes at least 14,
  * so that messages of any legal size that say something stay below; at 8 MiB so many elements take some 70 MB.
  */
-const BYTES_PER_NODE = 12;
+const BYTES_PER_NODE = 16;
 /** UTF-16 code units whose line ends are replaced in a step. */
 const LINE_ENDS_STEP = 512 * 1024;
 /** Allowed in any text. */
