@@ -13,6 +13,10 @@ export interface MailboxSide {
   count(range?: { readonly above?: bigint; readonly upTo?: bigint }): Promise<number>;
   /** All inbound rows in the order of their IDs. */
   rows(): Promise<readonly { readonly id: string; readonly marked: boolean }[]>;
+  /** The same with their texts and when they were marked, ms since 1970. */
+  contents(): Promise<
+    readonly { readonly id: bigint; readonly text: string | null; readonly markedAt: number | null }[]
+  >;
   /** Number of outbound rows. */
   outbound(): Promise<number>;
   close(): Promise<void>;
@@ -27,6 +31,12 @@ const SQL = {
     from CMINMSGS order by CMINMSGS_ID`,
   outbound: 'select count(*) as "rows" from COUTMSGS',
 };
+const contents = (epoch: string) =>
+  `select CMINMSGS_ID as id, CMINMSGS_CLOB_MSG as body, ${epoch} as marked from CMINMSGS order by CMINMSGS_ID`;
+const CONTENTS = {
+  postgres: contents('extract(epoch from CMINMSGS_DATE_PROCESSED)'),
+  mariadb: contents('unix_timestamp(CMINMSGS_DATE_PROCESSED)'),
+};
 
 /** In PostgreSQL; without a URL in a new, empty database. */
 export async function postgresSide(url?: string): Promise<MailboxSide> {
@@ -38,6 +48,7 @@ export async function postgresSide(url?: string): Promise<MailboxSide> {
   return side(
     own,
     async (sql, values) => (await client.query<Record<string, unknown>>(sql, [...values])).rows,
+    CONTENTS.postgres,
     () => client.end(),
   );
 }
@@ -75,6 +86,7 @@ async function mariadbSession(server: MariadbServer, url: string): Promise<Mailb
       const [rows] = await session.query<RowDataPacket[] | ResultSetHeader>(text, values.map(textOf));
       return Array.isArray(rows) ? rows : [];
     },
+    CONTENTS.mariadb,
     () => session.end(),
   );
 }
@@ -86,6 +98,7 @@ function textOf(value: unknown): unknown {
 function side(
   url: string,
   query: (sql: string, values: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>,
+  contentsSql: string,
   close: () => Promise<void>,
 ): MailboxSide {
   const count = async (sql: string, values: readonly unknown[]) =>
@@ -100,6 +113,12 @@ function side(
       (await query(SQL.rows, [])).map(({ id, marked }) => ({
         id: id as string,
         marked: Number(marked) === 1,
+      })),
+    contents: async () =>
+      (await query(contentsSql, [])).map(({ id, body, marked }) => ({
+        id: BigInt(id as string),
+        text: body as string | null,
+        markedAt: marked === null ? null : Number(marked) * 1_000,
       })),
     outbound: () => count(SQL.outbound, []),
     close,

@@ -1,7 +1,6 @@
 /** One flight as a set of registers, each with the ID of the message that wrote it last (decisions.md, "State"). */
 import { ATTRIBUTED, LISTS, PORTS, SCALARS } from './elements.ts';
 import { codeOf, place, type Entry, type Json, type Write } from './message.ts';
-import type { Value } from './value.ts';
 
 interface Register {
   readonly by: bigint;
@@ -100,12 +99,6 @@ export class Flight {
   #valueOf(name: string): Json {
     return this.#registers.get(name)?.value ?? null;
   }
-}
-
-/** The flight as consumers see it: the person codes of VIPs are not told. */
-export function published(state: Readonly<Record<string, Json>>): Record<string, Json> {
-  const vips = (state['vips'] as readonly Entry[]).map((vip) => ({ ...vip, code: null as Value }));
-  return { ...state, vips };
 }
 
 /** A text that is the same for equal values, whatever the order of their keys. */

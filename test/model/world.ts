@@ -3,8 +3,8 @@
  * restatement of dialect.md ("Merge rules") and decisions.md ("State", "Order of judgement") that shares no code with
  * the pipeline. It knows the kinds of message that the simulator writes and throws at any other.
  */
-import { canonical, Flight, published } from './flight.ts';
-import { readMessage, type Body, type Entry, type FlightPart, type Json } from './message.ts';
+import { canonical, Flight } from './flight.ts';
+import { readMessage, type Body, type Entry, type FlightPart, type Json, type Write } from './message.ts';
 
 /** How a message ends. */
 export interface Verdict {
@@ -22,7 +22,7 @@ export interface Change {
   readonly msgId: bigint;
   readonly type: 'UPSERT' | 'TOMBSTONE';
   readonly operationDay: string;
-  /** As consumers see it; null in a TOMBSTONE. */
+  /** As it is stored and told; null in a TOMBSTONE. */
   readonly flight: Readonly<Record<string, Json>> | null;
 }
 
@@ -44,6 +44,8 @@ export interface WorldOptions {
   readonly timeZone: string;
   /** HH:mm, the operation-day cutoff. */
   readonly cutoff?: string;
+  /** Whether the codes of VIP persons are kept. Default false. */
+  readonly vipPersons?: boolean;
   /**
    * Who owns an identity, where that is known: of equal messages the first that was run is the original, and one that
    * came late may have run after its repeat. By default the first that is applied.
@@ -57,9 +59,11 @@ export class World {
   readonly reference = new Map<string, Row>();
   readonly #timeZone: string;
   readonly #cutoff: string;
+  readonly #vipPersons: boolean;
   readonly #owners: Map<string, bigint>;
 
-  constructor({ timeZone, cutoff = '00:00', owners = new Map() }: WorldOptions) {
+  constructor({ timeZone, cutoff = '00:00', vipPersons = false, owners = new Map() }: WorldOptions) {
+    this.#vipPersons = vipPersons;
     this.#timeZone = timeZone;
     this.#cutoff = cutoff;
     this.#owners = new Map(owners);
@@ -123,7 +127,7 @@ export class World {
       if (flight === null || !matches(flight)) continue;
       matched = true;
       const before = flight.version === 0 || flight.deleted ? null : canonical(flight.state());
-      for (const { writes } of own) for (const write of writes) flight.write(msgId, write);
+      for (const { writes } of own) for (const write of writes) flight.write(msgId, this.#kept(write));
       if (deleted !== null) flight.mark(msgId, deleted);
       const state = flight.state();
       const after = flight.deleted ? null : canonical(state);
@@ -135,11 +139,16 @@ export class World {
         msgId,
         type: after === null ? 'TOMBSTONE' : 'UPSERT',
         operationDay: flight.operationDay,
-        flight: after === null ? null : published(state),
+        flight: after === null ? null : state,
       });
     }
     if (!matched) return { verdict: skipped('no-match:'), changes: [] };
     return { verdict: { state: 'SUCCEEDED', errorClass: null, reason: null }, changes };
+  }
+
+  #kept(write: Write): Write {
+    if (this.#vipPersons || write.what !== 'list' || write.name !== 'vips') return write;
+    return { ...write, entries: write.entries.map((vip) => ({ ...vip, code: null })) };
   }
 
   #create(part: FlightPart | undefined): Flight {
