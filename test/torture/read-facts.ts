@@ -5,8 +5,16 @@ import type { Facts, MailboxRow, Told } from './checker/facts.ts';
 /** What only those know who were there during the run. */
 export type Witnessed = Pick<Facts, 'acknowledged' | 'seenMarkedEarly'>;
 
+/** Where a run has left it. */
+export interface FactSource {
+  readonly config: Pick<TestPipeline['config'], 'timeZone'>;
+  readonly mailboxSide: Pick<TestPipeline['mailboxSide'], 'contents'>;
+  rows: TestPipeline['rows'];
+  journal: TestPipeline['journal'];
+}
+
 /** Everything that the checker looks at; the pipeline is at rest. */
-export async function readFacts(pipeline: TestPipeline, witnessed?: Witnessed): Promise<Facts> {
+export async function readFacts(pipeline: FactSource, witnessed?: Witnessed): Promise<Facts> {
   const mailbox: readonly MailboxRow[] = await pipeline.mailboxSide.contents();
   const messages = await pipeline.rows<{
     id: string;
@@ -50,7 +58,7 @@ export async function readFacts(pipeline: TestPipeline, witnessed?: Witnessed): 
 }
 
 /** The archive has one column more. */
-async function columnsOf(pipeline: TestPipeline): Promise<string> {
+async function columnsOf(pipeline: FactSource): Promise<string> {
   const columns = await pipeline.rows<{ name: string }>(
     `select attname as name from pg_attribute
      where attrelid = 'proc_state'::regclass and attnum > 0 and not attisdropped order by attnum`,
