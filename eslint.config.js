@@ -114,4 +114,19 @@ export default tseslint.config(
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
+  {
+    // The model and the checker judge the pipeline: they must not share its code, and so its errors.
+    files: ['test/model/**/*.ts', 'test/torture/checker/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { group: ['**/src/**'], message: 'The model and the checker share no code with the pipeline.' },
+          ],
+        },
+      ],
+    },
+  },
 );

@@ -63,6 +63,8 @@ export interface ConsumedRecord {
   readonly headers: Readonly<Record<string, string>>;
   /** Null where the value is null on the wire. */
   readonly payload: string | null;
+  /** Time of the record, ms since 1970: the producer's or the broker's, as its topic is configured. */
+  readonly at: number;
 }
 
 export class TestKafka {
@@ -252,11 +254,12 @@ interface KcatRecord {
   /** Names and values in turn. */
   readonly headers?: readonly string[];
   readonly payload: string | null;
+  readonly ts: number;
 }
 
 function consumed(line: string): ConsumedRecord {
-  const { partition, offset, key, headers: flat = [], payload } = JSON.parse(line) as KcatRecord;
+  const { partition, offset, key, headers: flat = [], payload, ts: at } = JSON.parse(line) as KcatRecord;
   const headers: Record<string, string> = {};
   for (let at = 0; at + 1 < flat.length; at += 2) headers[flat[at] ?? ''] = flat[at + 1] ?? '';
-  return { partition, offset, key, headers, payload };
+  return { partition, offset, key, headers, payload, at };
 }

@@ -13,6 +13,10 @@ export interface MailboxSide {
   count(range?: { readonly above?: bigint; readonly upTo?: bigint }): Promise<number>;
   /** All inbound rows in the order of their IDs. */
   rows(): Promise<readonly { readonly id: string; readonly marked: boolean }[]>;
+  /** The same with their texts and when they were marked, ms since 1970. */
+  contents(): Promise<
+    readonly { readonly id: bigint; readonly text: string | null; readonly markedAt: number | null }[]
+  >;
   /** Number of outbound rows. */
   outbound(): Promise<number>;
   /** All outbound rows in the order of their IDs. */
@@ -33,6 +37,12 @@ const SQL = {
   outboundRows: 'select COUTMSGS_ID as id, COUTMSGS_CLOB_MSG as text from COUTMSGS order by COUTMSGS_ID',
   insertOutbound: 'insert into COUTMSGS (COUTMSGS_CLOB_MSG) values ($1)',
 };
+const contents = (epoch: string) =>
+  `select CMINMSGS_ID as id, CMINMSGS_CLOB_MSG as body, ${epoch} as marked from CMINMSGS order by CMINMSGS_ID`;
+const CONTENTS = {
+  postgres: contents('extract(epoch from CMINMSGS_DATE_PROCESSED)'),
+  mariadb: contents('unix_timestamp(CMINMSGS_DATE_PROCESSED)'),
+};
 
 /** In PostgreSQL; without a URL in a new, empty database. */
 export async function postgresSide(url?: string): Promise<MailboxSide> {
@@ -44,6 +54,7 @@ export async function postgresSide(url?: string): Promise<MailboxSide> {
   return side(
     own,
     async (sql, values) => (await client.query<Record<string, unknown>>(sql, [...values])).rows,
+    CONTENTS.postgres,
     () => client.end(),
   );
 }
@@ -81,6 +92,7 @@ async function mariadbSession(server: MariadbServer, url: string): Promise<Mailb
       const [rows] = await session.query<RowDataPacket[] | ResultSetHeader>(text, values.map(textOf));
       return Array.isArray(rows) ? rows : [];
     },
+    CONTENTS.mariadb,
     () => session.end(),
   );
 }
@@ -92,6 +104,7 @@ function textOf(value: unknown): unknown {
 function side(
   url: string,
   query: (sql: string, values: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>,
+  contentsSql: string,
   close: () => Promise<void>,
 ): MailboxSide {
   const count = async (sql: string, values: readonly unknown[]) =>
@@ -106,6 +119,12 @@ function side(
       (await query(SQL.rows, [])).map(({ id, marked }) => ({
         id: id as string,
         marked: Number(marked) === 1,
+      })),
+    contents: async () =>
+      (await query(contentsSql, [])).map(({ id, body, marked }) => ({
+        id: BigInt(id as string),
+        text: body as string | null,
+        markedAt: marked === null ? null : Number(marked) * 1_000,
       })),
     outbound: () => count(SQL.outbound, []),
     outboundRows: async () =>

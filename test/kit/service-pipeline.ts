@@ -47,6 +47,8 @@ export interface JournalLine {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: Readonly<Record<string, unknown>> | null;
+  /** Time of the record in the topic, ms since 1970; absent in the journal. */
+  readonly at?: number;
 }
 
 /** What is still to be done before everything in the mailbox has gone all the way. */
@@ -251,10 +253,11 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
     async journal(stream) {
       if (kafka !== undefined) {
         const topic = topicsOf(config)[stream];
-        return (await kafka.read(topic)).map(({ key, headers, payload }) => ({
+        return (await kafka.read(topic)).map(({ key, headers, payload, at }) => ({
           topic,
           key,
           headers,
+          at,
           value: payload === null ? null : (JSON.parse(payload) as JournalLine['value']),
         }));
       }
