@@ -117,9 +117,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     ]),
     meanwhile: fc.option(meanwhile, { freq: 2 }),
   }),
-  at(1, { do: fc.constant('stale' as const), station: fc.constantFrom(...STATIONS) }),
+  at(2, { do: fc.constant('stale' as const), station: fc.constantFrom(...STATIONS) }),
   at(5, { do: fc.constant('advance' as const), seconds: fc.constantFrom(1, 20, 31, 130) }),
-  at(1, {
+  at(2, {
     do: fc.constantFrom('crash' as const, 'takeover' as const, 'refuse' as const, 'republish' as const),
   }),
 );

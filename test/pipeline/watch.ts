@@ -6,7 +6,7 @@ const ROWS = `select coalesce(m.cminmsgs_id, p.msg_id)::text as id, p.state, p.r
     m.cminmsgs_date_processed is not null as marked, c.watermark::text as watermark
   from inbox_cursor c left join (cminmsgs m full join proc_state p on p.msg_id = m.cminmsgs_id) on true`;
 
-/** Everything that an instance writes, in one line. */
+/** What only the active instance may write, in one line. The trace of schedules, which has no fence, is not of it. */
 export const FINGERPRINT = `select concat_ws(' ', ${[
   ['proc_state', 'msg_id'],
   ['inbox_cursor', 'watermark'],
@@ -14,7 +14,6 @@ export const FINGERPRINT = `select concat_ws(' ', ${[
   ['message_identity', 'msg_id'],
   ['flight_schd', 'flid'],
   ['msg_event', 'event_id'],
-  ['schd_snap_log', 'msg_id'],
 ]
   .map(
     ([table, key]) => `(select md5(coalesce(string_agg(t::text, '' order by ${key}), '')) from ${table} t)`,
