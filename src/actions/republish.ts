@@ -3,7 +3,8 @@
  * small transactions, so that the pump never waits long for one of them. Delivery tells them a flush at a time, behind
  * what has changed. To repeat it, also while it is underway, does no harm: what is pending stays as it is.
  */
-import type { Database, Queryable } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import { chunksOf } from '../store/chunks.ts';
 import { insertAudit } from '../store/op-audit.ts';
 import { replacePartitionCount, selectPartitionCounts } from '../store/partition-count.ts';

@@ -8,7 +8,8 @@ import type { Mailbox, MarkResult } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, type Round } from '../runtime/station.ts';
-import type { Database, Fence } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import type { Fence } from '../store/transaction.ts';
 import {
   abandonMarks,
   confirmMarks,

@@ -9,7 +9,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { Pipeline } from '../service/pipeline.ts';
 import { Rates } from '../service/rates.ts';
 import type { Resources } from '../service/resources.ts';
-import { statement } from '../store/database.ts';
+import { statement } from '../store/statement.ts';
 import { countUnfinished } from '../store/status.ts';
 import { FLIGHTS } from './inputs.ts';
 import { changeOf, flids } from './messages.ts';

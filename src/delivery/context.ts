@@ -3,7 +3,8 @@ import type { Clock } from '../domain/clock.ts';
 import type { Publication } from '../domain/event.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { Database, Fence } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import type { Fence } from '../store/transaction.ts';
 import type { DeliveryRetry } from './retry.ts';
 
 export interface DeliveryContext {

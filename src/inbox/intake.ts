@@ -2,7 +2,7 @@
  * Reading texts for the rows that are enqueued, and for no others (decisions.md, "Text is read at intake").
  */
 import type { Mailbox, MailboxRow } from '../mailbox/port.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import { selectKnownIds, type NewMessage } from '../store/enqueue.ts';
 import { packLength, packText, type PackedText } from '../store/raw-message.ts';
 

@@ -5,7 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { msgId } from '../domain/ids.ts';
 import type { Mailbox } from '../mailbox/port.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import { hashText, selectNewestKnown } from '../store/raw-message.ts';
 import { InboxFault } from './fault.ts';
 

@@ -5,7 +5,8 @@ import type { Dialect } from '../dialect/port.ts';
 import type { Mailbox } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { Database, Fence } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import type { Fence } from '../store/transaction.ts';
 import type { RetryTiers } from './retry.ts';
 
 /** What the pump goes by and registers in its transactions (contract, `msgx.requests.*`). */

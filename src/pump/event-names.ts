@@ -6,7 +6,7 @@ import type { FlightState } from '../domain/flight.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { codesOf, namesOf, type NameRules, type ReferenceCode } from '../domain/names.ts';
 import type { ReferenceType } from '../domain/reference.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import type { NewMessageEvent } from '../store/msg-event.ts';
 import { selectRecords } from '../store/reference-names.ts';
 

@@ -9,7 +9,7 @@ import { kindReason } from '../domain/reasons.ts';
 import { collectGarbage, withSteadyHeap } from '../runtime/heap.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
-import type { Session } from '../store/database.ts';
+import type { Session } from '../store/transaction.ts';
 import { exhaustMessage, failMessage, type Failure, type Head } from '../store/proc-state.ts';
 import { isTerminal, readCandidates, type Candidate } from './candidate.ts';
 import { Batch, StaleHeads, type Ending, type Finished } from './commit.ts';

@@ -5,7 +5,7 @@
 import { daysOfTimes, isResponse, operationDays } from '../domain/decide/index.ts';
 import { prefixOf, reason } from '../domain/reasons.ts';
 import { SCHEDULE_REQUEST, type OpenRequest } from '../domain/request.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import { insertReports, type ErrorReport } from '../store/error-report.ts';
 import { insertAudit } from '../store/op-audit.ts';
 import {

@@ -3,7 +3,8 @@ import type { Clock } from '../domain/clock.ts';
 import type { Dialect } from '../dialect/port.ts';
 import type { Mailbox } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Database, Fence } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import type { Fence } from '../store/transaction.ts';
 
 export interface RequestsContext {
   readonly database: Database;

@@ -5,7 +5,7 @@
 import { failpoint } from '#failpoint';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import { postponeReport, reportsSince, selectDueReports } from '../store/error-report.ts';
 import { expireRequests, hasOverdue, postponeRequest, selectDueRequests } from '../store/req-track.ts';
 import type { RequestsContext } from './context.ts';

@@ -9,7 +9,7 @@ import type { OutboundMessage } from '../dialect/port.ts';
 import { decodePausing } from '../dialect/steps.ts';
 import type { Outbound } from '../mailbox/port.ts';
 import { airportTime } from '../runtime/airport-time.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Queryable } from '../store/statement.ts';
 import type { Attempt } from '../store/outbound.ts';
 import type { RequestsContext } from './context.ts';
 

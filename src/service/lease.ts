@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
 import { messageOf } from '../runtime/outage.ts';
 import type { Database } from '../store/database.ts';
-import { type Fence } from '../store/database.ts';
+import type { Fence } from '../store/transaction.ts';
 import {
   databaseNow,
   raiseEpoch,

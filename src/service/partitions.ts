@@ -6,7 +6,8 @@ import { describe } from '../delivery/sinks/kafka-errors.ts';
 import { partitionsChanged, type PartitionMemory } from '../delivery/sinks/kafka-partitions.ts';
 import { countPartitions } from '../delivery/sinks/kafka-topics.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Database, Fence } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import type { Fence } from '../store/transaction.ts';
 import { fixPartitionCount, selectPartitionCounts } from '../store/partition-count.ts';
 import { kafkaOptionsOf } from './sink.ts';
 

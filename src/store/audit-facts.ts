@@ -2,7 +2,7 @@
  * What `msgx verify` asks of our own tables (contract, "Invariants"). Each statement gives the offenders of one
  * invariant, at most a page of them, or totals. They scan: an audit looks at everything.
  */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** Most offenders that a statement gives. */
 export const MOST_OFFENDERS = 20;

@@ -5,7 +5,8 @@
 import pg from 'pg';
 import type { FlightRecord } from '../domain/flight.ts';
 import { CHUNK_ROWS } from './chunks.ts';
-import { statement, type Placeholder, type Transaction } from './database.ts';
+import { statement, type Placeholder } from './statement.ts';
+import type { Transaction } from './transaction.ts';
 import { flightMessageValues, insertFlightMessages, type FlightMessage } from './flight-message.ts';
 import { flightValues, upsertFlights } from './flight.ts';
 import { eventValues, insertEvents, type NewMessageEvent } from './msg-event.ts';

@@ -1,6 +1,6 @@
 /** Look-ups of reference data for the console and the API. Keyset paging, read-only. */
 import type { JsonObject } from '../domain/json.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** A reference type that has rows. */
 export interface ReferenceTypeRow {

@@ -1,6 +1,6 @@
 /** Lists for the console and the API: flights, events, one flight's history. Keyset paging, read-only. */
 import type { JsonObject } from '../domain/json.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** A flight as listed; state comes as jsonb gives it, canonicalise before publishing. */
 export interface FlightRow {

@@ -1,70 +1,20 @@
 /**
  * Access to our own PostgreSQL: a small pool whose connections have deadlines, statements with names (they
- * are prepared once per connection), and transactions that check the lease's epoch when they begin.
+ * are prepared once per connection), and transactions.
  */
 import pg from 'pg';
-import { LostLease, Outage } from '../runtime/outage.ts';
-import { DRIVER_TYPES, translateDriverError, withOwnSettings } from '../runtime/postgres.ts';
+import { Outage } from '../runtime/outage.ts';
+import { DRIVER_TYPES, withOwnSettings } from '../runtime/postgres.ts';
 import { Sockets, closePool } from '../runtime/sockets.ts';
-
-/** A SQL statement with a name, which is also its prepared name and its label in metrics. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** Names a statement. Names are unique in the program. */
-export function statement(name: string, text: string): Statement {
-  return { name, text };
-}
-
-/** Names the parameters of a part of a statement, from 1: `$(1)` may become `$9`. */
-export type Placeholder = (place: number) => string;
-
-/** A row as the driver gives it: int8 as BigInt, timestamptz and date as text, json parsed. */
-export type Row = Record<string, unknown>;
-
-/** Anything statements run on: the pool or one transaction. */
-export interface Queryable {
-  /**
-   * Runs a statement. Throws Outage where the database is not available, else the driver's DatabaseError. On a
-   * transaction, statements that are not waited for one by one run in the order of the calls, with one round trip
-   * for all; where one fails, those behind it fail too.
-   */
-  query<T = Row>(statement: Statement, values?: readonly unknown[]): Promise<T[]>;
-}
-
-/** A statement with its values, to be sent. */
-export interface Call {
-  readonly statement: Statement;
-  readonly values: readonly unknown[];
-}
-
-/** A transaction as its work sees it. */
-export interface Transaction extends Queryable {
-  /** Rows of `options.first`; nothing that was written before them is known to be there. */
-  readonly first: Promise<readonly Row[]>;
-  /**
-   * Has a statement sent together with the commit, once: where it fails, nothing is committed and the transaction throws
-   * its error. Its rows are not seen: what has to hold of them is its own business.
-   */
-  last(statement: Statement, values: readonly unknown[]): void;
-}
-
-/** A transaction that has been begun; whoever began it ends it. */
-export interface OpenTransaction extends Transaction {
-  /** Done when it has begun and what it was to hold is held. Throws LostLease and Outage. */
-  readonly begun: Promise<void>;
-  /** Commits, with what was to go out with it. Throws what kept it from being done; the transaction is over in any case. */
-  commit(): Promise<void>;
-  /** Ends it without a trace, whatever became of its begin; what `first` did stays. */
-  rollback(): Promise<void>;
-}
-
-/** One connection for transactions one behind the other: the next may be begun while the commit of the one before is underway. */
-export interface Session {
-  begin(options: TransactionOptions): OpenTransaction;
-}
+import { control, run, translate } from './connection.ts';
+import type { Queryable, Row, Statement } from './statement.ts';
+import {
+  openTransaction,
+  type OpenTransaction,
+  type Session,
+  type Transaction,
+  type TransactionOptions,
+} from './transaction.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -81,27 +31,6 @@ export interface DatabaseOptions {
    */
   readonly idleInTransactionMs?: number;
   readonly applicationName?: string;
-}
-
-/** The fence of the active instance: a transaction begun with it writes only while its epoch is current. */
-export interface Fence {
-  readonly epoch: bigint;
-}
-
-export interface TransactionOptions {
-  /** Begin by locking the lease row of this epoch FOR KEY SHARE. */
-  readonly fence?: Fence | null;
-  /**
-   * Take the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws Outage
-   * where it cannot be had before the statement's deadline: that is no message's failure.
-   */
-  readonly exclusive?: boolean;
-  readonly isolation?: 'read committed' | 'repeatable read';
-  readonly readOnly?: boolean;
-  /** Sent ahead of the begin in the same round trip: a transaction of its own, whatever becomes of this one. */
-  readonly first?: Call;
-  /** Commit without waiting for the disk; the next synchronous commit flushes it too. */
-  readonly asynchronous?: boolean;
 }
 
 export class Database implements Queryable {
@@ -277,179 +206,7 @@ function sessionSettings(
 /** Deadline of a probe, ms. */
 const PROBE_MS = 5_000;
 
-/** query_canceled by the statement's deadline, lock_not_available. */
-const WAITED_TOO_LONG = new Set(['57014', '55P03']);
-
-const FENCE = statement(
-  'database.fence',
-  // One row. Its epoch is its key: a takeover waits for whoever holds it, renewals do not.
-  'select from lease where epoch = $1 for key share',
-);
-const EXCLUSIVE = statement('database.exclusive', 'select from pipeline_lock for update');
-const FENCE_EXCLUSIVE = statement(
-  'database.fenceExclusive',
-  // One row each, the fence first: a transaction that has lost its lease does not wait for the lock.
-  `with fence as materialized (select true as held from lease where epoch = $1 for key share),
-   locked as materialized (select true as held from pipeline_lock where exists (select from fence) for update)
-   select from locked`,
-);
-const NO_ROWS: Promise<readonly Row[]> = Promise.resolve([]);
-
-/** Sends a statement whose answer is waited for later. */
-function sent(client: pg.PoolClient, { statement, values }: Call): Promise<readonly Row[]> {
-  const rows = run<Row>(client, statement, values);
-  rows.catch(() => undefined);
-  return rows;
-}
-
-/**
- * Begins a transaction without waiting: what it reads at once shares the round trip. It is given no result, and nothing
- * is written, before fence and lock hold.
- */
-function openTransaction(
-  client: pg.PoolClient,
-  options: TransactionOptions,
-  open: Set<OpenTransaction>,
-): OpenTransaction {
-  const first = options.first === undefined ? NO_ROWS : sent(client, options.first);
-  const begun = begin(client, options);
-  begun.catch(() => undefined);
-  let last: Call | null = null;
-  const tx: OpenTransaction = {
-    first,
-    begun,
-    query: behind(begun, client),
-    last: (statement, values) => {
-      last = { statement, values };
-    },
-    commit: () => {
-      open.delete(tx);
-      return commit(client, last);
-    },
-    rollback: async () => {
-      open.delete(tx);
-      await control(client, 'rollback');
-    },
-  };
-  open.add(tx);
-  return tx;
-}
-
-/** Begins; where it throws, a transaction may be open and has to be rolled back. One round trip for all. */
-async function begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
-  const { isolation, readOnly, asynchronous, fence, exclusive } = options;
-  const parts = [
-    `begin isolation level ${isolation ?? 'read committed'} ${readOnly === true ? 'read only' : ''}`,
-    ...(asynchronous === true ? ['set local synchronous_commit = off'] : []),
-  ];
-  const begun = control(client, parts.join('; '));
-  const held = heldBy(client, fence ?? null, exclusive === true);
-  for (const answer of await Promise.allSettled([begun, held])) {
-    if (answer.status === 'fulfilled') continue;
-    const error: unknown = answer.reason;
-    const late = error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '');
-    throw exclusive === true && late ? new Outage('database', error) : error;
-  }
-  if (!(await held)) throw new LostLease();
-}
-
-/** Takes what the transaction is to hold; false where the fence's epoch is not current. */
-async function heldBy(client: pg.PoolClient, fence: Fence | null, exclusive: boolean): Promise<boolean> {
-  if (fence === null) {
-    if (exclusive) await query(client, EXCLUSIVE, []);
-    return true;
-  }
-  const { rowCount } = await query(client, exclusive ? FENCE_EXCLUSIVE : FENCE, [fence.epoch]);
-  return rowCount === 1;
-}
-
-async function commit(client: pg.PoolClient, last: Call | null): Promise<void> {
-  const written = last === null ? NO_ROWS : sent(client, last);
-  const committed = control(client, 'commit');
-  // A failure of the first is the reason for whatever the other answers.
-  await Promise.allSettled([written, committed]);
-  await written;
-  const [answer] = await committed;
-  if (answer?.command !== 'COMMIT')
-    throw new Error('the commit was answered by a rollback: a statement had failed');
-}
-
-/**
- * The transaction as its work sees it. Only selects go out before the begin is answered: had it failed, anything
- * else would be committed at once, and without the fence. What fails because a statement before it has failed
- * throws that one's error.
- */
-function behind(begun: Promise<void>, client: pg.PoolClient): Queryable['query'] {
-  let open = false;
-  let held = false;
-  let cause: { readonly error: unknown } | null = null;
-  begun.then(
-    () => {
-      open = true;
-    },
-    () => undefined,
-  );
-  const send = async <T>(statement: Statement, values: readonly unknown[]): Promise<T[]> => {
-    try {
-      return await run<T>(client, statement, values);
-    } catch (error) {
-      const follows = error instanceof pg.DatabaseError && error.code === IN_FAILED_TRANSACTION;
-      if (follows && cause !== null) throw cause.error;
-      cause ??= { error };
-      throw error;
-    }
-  };
-  return async <T = Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> => {
-    if (open) return send<T>(statement, values);
-    if (!PLAIN_SELECT.test(statement.text) || held) {
-      held = true;
-      await begun;
-      return send<T>(statement, values);
-    }
-    const rows = send<T>(statement, values);
-    rows.catch(() => undefined);
-    await begun;
-    return rows;
-  };
-}
-
-const PLAIN_SELECT = /^\s*select\b/i;
-const IN_FAILED_TRANSACTION = '25P02';
-
-/** Runs unprepared text without parameters: begin, commit, rollback. */
-async function control(client: pg.PoolClient, text: string, deadlineMs?: number): Promise<pg.QueryResult[]> {
-  try {
-    // A deadline of one statement is missing in the driver's types.
-    const query: pg.QueryConfig & { readonly query_timeout?: number } =
-      deadlineMs === undefined ? { text } : { text, query_timeout: deadlineMs };
-    const results: unknown = await client.query(query);
-    return (Array.isArray(results) ? results : [results]) as pg.QueryResult[];
-  } catch (error) {
-    throw translate(error);
-  }
-}
-
-async function run<T>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<T[]> {
-  return (await query(client, statement, values)).rows as T[];
-}
-
-async function query(
-  client: pg.PoolClient,
-  statement: Statement,
-  values: readonly unknown[],
-): Promise<pg.QueryResult> {
-  try {
-    return await client.query({ name: statement.name, text: statement.text, values: [...values] });
-  } catch (error) {
-    throw translate(error);
-  }
-}
-
 function pidOf(client: pg.PoolClient): number | null {
   const pid = (client as unknown as { processID?: number | null }).processID;
   return typeof pid === 'number' ? pid : null;
-}
-
-function translate(error: unknown): unknown {
-  return translateDriverError('database', error);
 }

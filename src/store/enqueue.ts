@@ -1,6 +1,8 @@
 /** Enqueueing: new rows of proc_state with their texts (seed §4.1). All statements go by primary keys. */
-import type { Database, Fence, Queryable } from './database.ts';
-import { statement } from './database.ts';
+import type { Database } from './database.ts';
+import type { Queryable } from './statement.ts';
+import type { Fence } from './transaction.ts';
+import { statement } from './statement.ts';
 import { insertTexts, packText, type PackedText } from './raw-message.ts';
 import { toTimestamp } from './time.ts';
 

@@ -1,5 +1,5 @@
 /** Reports of messages that ended DEAD(MALFORMED or PROTOCOL): one each, queued with the outcome (C-25). */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { ATTEMPT_COLUMNS, attemptOf, nextSequence, type Attempt, type AttemptColumns } from './outbound.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 

@@ -1,5 +1,5 @@
 /** Settings that must not change after the first start (contract: identity.include-day-boundary, partition count). */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toTimestamp } from './time.ts';
 
 const FIX = statement(

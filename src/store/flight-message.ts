@@ -1,6 +1,6 @@
 /** Which message touched which flight, and how: the history and the ground of the audit (invariant 7). */
 import { bigintArray, integerArray, textArray } from './arrays.ts';
-import type { Placeholder } from './database.ts';
+import type { Placeholder } from './statement.ts';
 
 export interface FlightMessage {
   readonly flid: string;

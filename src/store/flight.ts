@@ -4,7 +4,7 @@ import { flid as flidOf, msgId as msgIdOf } from '../domain/ids.ts';
 import { airportTime } from '../runtime/airport-time.ts';
 import { chunksOf } from './chunks.ts';
 import { bigintArray, booleanArray, integerArray, textArray } from './arrays.ts';
-import { statement, type Placeholder, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './statement.ts';
 import { toMillis } from './time.ts';
 
 interface FlightRow {

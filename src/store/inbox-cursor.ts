@@ -1,5 +1,5 @@
 /** The poller's cursor (seed §1, INBOX_CURSOR). One row: no index is needed. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 
 /** The cursor; times in milliseconds. */

@@ -2,7 +2,7 @@
  * Holes in the mailbox's IDs, as ranges that are never expanded (decisions.md, "Watermark details"). Open
  * ones lie above W, released ones at or below it; ranges never overlap.
  */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toMillis, toTimestamp } from './time.ts';
 
 /** An open hole; both ends included, times in milliseconds. */

@@ -1,5 +1,5 @@
 /** Statements on the lease row (decisions.md, "One active instance, fenced"). One row: no index is needed. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** The lease as another instance sees it. */
 export interface LeaseRow {

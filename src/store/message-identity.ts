@@ -1,7 +1,8 @@
 /** Business identities (seed §2; decisions.md, "Identities"). Never archived: one look decides. */
 import { LostLease } from '../runtime/outage.ts';
 import { bigintArray, textArray } from './arrays.ts';
-import { statement, type Call, type Fence, type Queryable, type Row } from './database.ts';
+import { statement, type Call, type Queryable, type Row } from './statement.ts';
+import type { Fence } from './transaction.ts';
 
 /** A message's claim to its identity. */
 export interface IdentityClaim {

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
 import { Outage, isConnectionCode, isOutageSqlState } from '../runtime/outage.ts';
-import type { Queryable } from './database.ts';
-import { statement } from './database.ts';
+import type { Queryable } from './statement.ts';
+import { statement } from './statement.ts';
 import { catalogueHash, viewStatements } from './views.ts';
 
 interface Migration {

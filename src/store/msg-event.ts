@@ -1,7 +1,7 @@
 /** The outbox rows of KAFKA:msg (seed §1 MSG_EVENT, §8.1): one event per flight and message, in EVENT_ID order. */
 import { chunksOf } from './chunks.ts';
 import { bigintArray, integerArray, textArray } from './arrays.ts';
-import { statement, type Placeholder, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './statement.ts';
 
 /** A new event. Its body is the published value without `eventId`, as compact JSON text in published order. */
 export interface NewMessageEvent {

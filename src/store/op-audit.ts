@@ -1,6 +1,6 @@
 /** What operators did (contract, "HTTP": who, when, what, why, before, after). Append-only. */
 import type { Json } from '../domain/json.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toTimestamp } from './time.ts';
 
 /** One operator change, to be written in the transaction of the change itself. */

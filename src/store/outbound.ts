@@ -1,5 +1,5 @@
 /** What both kinds of outbound message have in common: our SEQN, and what is known of their insert into COUTMSGS. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toMillis } from './time.ts';
 
 /** A try of an insert into COUTMSGS. */

@@ -2,7 +2,7 @@
  * The backfill facts of proc_state (seed §6): marks owed to the mailbox, confirmed and abandoned. Every write
  * names the expected state, so that a row put back to work by a replay in the meantime is left alone.
  */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** Why a mark was given up (seed §6.2). */
 export type AbandonReason = 'MISSING_ROW' | 'TRANSIENT_DEADLINE';

@@ -1,5 +1,5 @@
 /** Numbers of partitions of the topics as they were at the first start, each a fixed setting of its own. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { fixSetting } from './fixed-setting.ts';
 
 const PREFIX = 'kafka.partitions:';

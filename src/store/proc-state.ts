@@ -2,7 +2,7 @@
 import type { ErrorClass } from '../domain/outcome.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { bigintArray, textArray } from './arrays.ts';
-import { statement, type Placeholder, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './statement.ts';
 import type { KeptText } from './raw-message.ts';
 import { toMillisOrNull, toTimestamp } from './time.ts';
 

@@ -1,7 +1,7 @@
 /** What reference rows had been before they were changed. Insert-only. */
 import type { ReferencePast } from '../domain/reference.ts';
 import { chunksOf } from './chunks.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 const INSERT = statement(
   'referenceHistory.insert',

@@ -1,7 +1,7 @@
 /** Records of reference data by their codes, for names. */
 import type { JsonObject } from '../domain/json.ts';
 import type { ReferenceCode } from '../domain/names.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 const SELECT = statement(
   'referenceNames.bodies',

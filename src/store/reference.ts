@@ -3,7 +3,7 @@ import { msgId as msgIdOf, type MsgId } from '../domain/ids.ts';
 import { jsonEqual, type JsonObject } from '../domain/json.ts';
 import type { ReferenceRow } from '../domain/reference.ts';
 import { chunksOf } from './chunks.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toTimestamp } from './time.ts';
 
 /** What a batch needs of one type: single rows, or all of them (`keys` null). */

@@ -1,5 +1,5 @@
 /** Telling current states again (contract, `republish`): rows of KAFKA:schd are made pending anew. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** Which flights: one, those of an operation day, or all that flight_schd holds, deleted ones too. */
 export type RepublishScope =

@@ -3,7 +3,7 @@
  * coordinator, answered in the transaction that applies the answer. Every change names the expected state.
  */
 import type { Answer, OpenRequest } from '../domain/request.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { ATTEMPT_COLUMNS, attemptOf, nextSequence, type Attempt, type AttemptColumns } from './outbound.ts';
 import { toTimestamp } from './time.ts';
 

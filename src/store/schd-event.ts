@@ -2,7 +2,7 @@
 import type { JsonObject } from '../domain/json.ts';
 import { chunksOf } from './chunks.ts';
 import { bigintArray, integerArray, textArray } from './arrays.ts';
-import { statement, type Placeholder, type Queryable } from './database.ts';
+import { statement, type Placeholder, type Queryable } from './statement.ts';
 import type { RefusedEvent } from './msg-event.ts';
 
 /** That a flight has a state to be told. */

@@ -1,5 +1,5 @@
 /** What the database server says of itself. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 const VERSION = statement(
   'server.version',

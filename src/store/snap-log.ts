@@ -1,5 +1,5 @@
 /** Trace of schedules (seed §1 SCHD_SNAP_LOG): appended outside the business transaction, rebuildable. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 export interface SnapshotTrace {
   readonly msgId: bigint;

@@ -1,6 +1,6 @@
 /** Stations paused by an operator: facts in the database, so that they survive a restart and a takeover. */
 import type { StationName } from '../runtime/station.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { toTimestamp } from './time.ts';
 
 /** A pause as stored. */

@@ -1,5 +1,5 @@
 /** What people ask of the state of the pipeline: read-only statements behind status, metrics and console. */
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 
 /** Messages by state and, where failed or dead, class. */
 export interface MessageCount {

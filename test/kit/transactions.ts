@@ -1,5 +1,6 @@
 /** Comes between a database and the transactions that are begun on it. */
-import type { Database, OpenTransaction, TransactionOptions } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { OpenTransaction, TransactionOptions } from '../../src/store/transaction.ts';
 
 /** Has each transaction that is begun from now on seen and changed; gives the way back. */
 export function interceptTransactions(

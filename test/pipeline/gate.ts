@@ -2,7 +2,8 @@
 import { Outage } from '../../src/runtime/outage.ts';
 import type { Mailbox } from '../../src/mailbox/port.ts';
 import type { Sink } from '../../src/delivery/port.ts';
-import type { Database, OpenTransaction, Session } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { OpenTransaction, Session } from '../../src/store/transaction.ts';
 import type { Meanwhile } from './commands.ts';
 
 export class Gate {

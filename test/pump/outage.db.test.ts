@@ -1,7 +1,8 @@
 /** A system's outage is not a message's failure (decisions.md). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
-import { Database, statement } from '../../src/store/database.ts';
+import { Database } from '../../src/store/database.ts';
+import { statement } from '../../src/store/statement.ts';
 import { ignored, operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';

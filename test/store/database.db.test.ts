@@ -1,7 +1,8 @@
 /** Connections keep our settings, and a transaction that could not begin leaves nothing behind. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
-import { Database, statement, type DatabaseOptions } from '../../src/store/database.ts';
+import { Database, type DatabaseOptions } from '../../src/store/database.ts';
+import { statement } from '../../src/store/statement.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statement } from '../../src/store/database.ts';
+import { statement } from '../../src/store/statement.ts';
 import { SchemaFault, checkSchema, migrate, migrations } from '../../src/store/migrate.ts';
 import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
 

@@ -1,7 +1,7 @@
 /** Plans of the statements that run all day, on tables with a long history: each must use its partial index. */
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Queryable, Statement } from '../../src/store/database.ts';
+import type { Queryable, Statement } from '../../src/store/statement.ts';
 import { claimMessageEvents, nextEventAttempt } from '../../src/store/msg-event.ts';
 import { selectDueMarks } from '../../src/store/owed-mark.ts';
 import { selectReferencePage, selectReferencePast } from '../../src/store/browse-reference.ts';

@@ -10,7 +10,7 @@ import {
   type LatestFact,
   type SentEvent,
 } from '../../store/audit-facts.ts';
-import type { Queryable } from '../../store/database.ts';
+import type { Queryable } from '../../store/statement.ts';
 import { toMillis } from '../../store/time.ts';
 import { finding, type Finding } from './report.ts';
 import { TargetUnreadable, type Target, type TargetReader } from './target.ts';

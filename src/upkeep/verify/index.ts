@@ -16,7 +16,8 @@ import {
   versionFaults,
   wrongBackfillFacts,
 } from '../../store/audit-facts.ts';
-import type { Database, Queryable } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
+import type { Queryable } from '../../store/statement.ts';
 import { readCursor } from '../../store/inbox-cursor.ts';
 import { verifyDelivered } from './delivered.ts';
 import { verifyMarks } from './marks.ts';

@@ -2,7 +2,7 @@
 import type { Mailbox } from '../../mailbox/port.ts';
 import { messageOf } from '../../runtime/outage.ts';
 import { markFacts } from '../../store/audit-facts.ts';
-import type { Queryable } from '../../store/database.ts';
+import type { Queryable } from '../../store/statement.ts';
 import { readCursor } from '../../store/inbox-cursor.ts';
 import { finding, type Finding } from './report.ts';
 
