@@ -11,20 +11,25 @@ export function atOnce<T>(steps: Iterator<undefined, T>): T {
 }
 
 /**
- * Decodes with a pause wherever the dialect allows one.
+ * Does all steps, with a pause between two of them.
  *
- * @param pause called between two steps; whether it waits at all is its own matter
+ * @param pause whether it waits at all is its own matter
  */
-export async function decodePausing(
-  dialect: Pick<Dialect, 'decode' | 'decodeInSteps'>,
-  text: string,
-  pause: () => Promise<void>,
-): Promise<DecodeOutcome> {
-  if (dialect.decodeInSteps === undefined) return dialect.decode(text);
-  const steps = dialect.decodeInSteps(text);
+export async function withPauses<T>(steps: Iterator<unknown, T>, pause: () => Promise<void>): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
     await pause();
   }
+}
+
+/** Decodes with a pause wherever the dialect allows one. */
+export async function decodePausing(
+  dialect: Pick<Dialect, 'decode' | 'decodeInSteps'>,
+  text: string,
+  pause: () => Promise<void>,
+): Promise<DecodeOutcome> {
+  return dialect.decodeInSteps === undefined
+    ? dialect.decode(text)
+    : withPauses(dialect.decodeInSteps(text), pause);
 }

@@ -75,9 +75,9 @@ export function publishedFlight(state: FlightState, { vipPersons }: Publication)
 
 /** The state with the person codes of its VIPs taken out; their number and entourage stay. */
 export function maskVipPersons(state: FlightState): FlightState {
+  const vips = entriesOf(state, 'vips');
   // Hardly any flight has one, and a copy of so many fields is not free.
-  if (entriesOf(state, 'vips').length === 0) return state;
-  return { ...state, vips: entriesOf(state, 'vips').map((vip) => ({ ...vip, code: null })) };
+  return vips.length === 0 ? state : { ...state, vips: vips.map((vip) => ({ ...vip, code: null })) };
 }
 
 /** Value of KAFKA:msg for a change of a flight, without the event ID. */

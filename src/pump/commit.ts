@@ -3,6 +3,7 @@
  * a few set-based writes, one commit. The same code for one message and for five hundred.
  */
 import { failpoint } from '#failpoint';
+import { withPauses } from '../dialect/steps.ts';
 import { decideSteps, flightsNamed, referenceNamed, type DecisionInput } from '../domain/decide/index.ts';
 import { causeOf, messageEventBody } from '../domain/event.ts';
 import type { FlightChange } from '../domain/flight.ts';
@@ -63,8 +64,8 @@ export type Ending = Ready['candidate'];
  * are bound, unless they are already.
  */
 export class Batch {
-  readonly candidates: readonly Ending[];
   readonly #context: PumpContext;
+  readonly #candidates: readonly Ending[];
   readonly #tx: OpenTransaction;
   readonly #claims: readonly Claim[];
   readonly #bound: ReadonlyMap<bigint, Bound> | null;
@@ -78,7 +79,7 @@ export class Batch {
   ) {
     const { fence } = context;
     this.#context = context;
-    this.candidates = candidates;
+    this.#candidates = candidates;
     this.#bound = bound;
     this.#claims = bound === null ? claimsOf(context, candidates) : [];
     const first = this.#claims.length === 0 ? {} : { first: bindingOf(this.#claims, fence) };
@@ -96,7 +97,7 @@ export class Batch {
   async decide(): Promise<readonly Finished[]> {
     const bound = await this.#binding();
     failpoint('pump.bound');
-    const finished = await endBatch(this.#context, this.#tx, this.candidates, bound, this.#flights);
+    const finished = await endBatch(this.#context, this.#tx, this.#candidates, bound, this.#flights);
     await this.#tx.begun;
     return finished;
   }
@@ -186,7 +187,7 @@ async function endBatch(
       clockSkewMs: context.requests?.clockSkewMs ?? 0,
       allowEmptyReference: false,
     };
-    const decision = await inSteps(decideSteps(input), breathe);
+    const decision = await withPauses(decideSteps(input), breathe);
     if (decision.state === 'FAILED') throw new Error(`${decision.reason} reached a batch`);
     if (decision.state === 'SUCCEEDED') {
       for (const change of decision.flights) {
@@ -248,15 +249,6 @@ async function readReference(tx: Queryable, batch: readonly Ready[]): ReturnType
     return need === null ? [] : [need];
   });
   return selectReference(tx, needs);
-}
-
-/** Runs a decision to its end; pauses where the breather wants to, so that the size of a message does not matter. */
-async function inSteps(steps: Generator<void, Decision>, breathe: () => Promise<void>): Promise<Decision> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await breathe();
-  }
 }
 
 function applyFlight(

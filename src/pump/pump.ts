@@ -46,6 +46,7 @@ export class Pump {
   readonly #context: PumpContext;
   /** W at the last warning about a head above it: one line per value. */
   #warnedAt: bigint | null = null;
+
   /** Throws RangeError where the retry tiers do not fit the attempts (seed §9.1). */
   constructor(context: PumpContext) {
     checkTiers(context.retry);
@@ -180,6 +181,7 @@ export class Pump {
     await line.refill();
     const heads = line.take();
     if (heads.length === 0 || heads.some(isLarge)) return null;
+    // What cannot be read now is met by the next tick as its head, where there are rules for it.
     const candidates = await readCandidates(this.#context, heads).catch(() => []);
     const ending = endingOf(candidates);
     if (ending.length === 0) return null;

@@ -102,13 +102,19 @@ export class Database implements Queryable {
     const client = await this.#connect();
     return this.#on(client, async () => {
       const open = new Set<OpenTransaction>();
+      const leave = async () => {
+        for (const tx of open) await tx.rollback();
+      };
+      let result: T;
       try {
-        return await work({ begin: (options) => openTransaction(client, options, open) });
+        result = await work({ begin: (options) => openTransaction(client, options, open) });
       } catch (error) {
         // A connection that failed is not used again.
-        if (!(error instanceof Outage)) for (const tx of open) await tx.rollback();
+        if (!(error instanceof Outage)) await leave();
         throw error;
       }
+      await leave();
+      return result;
     });
   }
 

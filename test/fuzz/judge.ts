@@ -1,7 +1,8 @@
 /** What must hold of whatever the reader and the dialect are given. */
 import type { Dialect } from '../../src/dialect/port.ts';
 import type { DecodeOutcome } from '../../src/domain/message.ts';
-import { prefixOf, type ReasonPrefix } from '../../src/domain/reasons.ts';
+import { prefixOf } from '../../src/domain/reasons.ts';
+import { CODEC, MALFORMED } from '../dialect/named.ts';
 import type { FuzzInput } from './generate.ts';
 
 /** Longest step, in which nothing else has the thread, and most memory above the message. */
@@ -9,18 +10,6 @@ export const MOST_STEP_MS = 1_000;
 export const MOST_BYTES = 100 * 1024 * 1024;
 /** Messages below are too short to reach either limit. */
 const BIG = 256 * 1024;
-
-const MALFORMED: readonly (ReasonPrefix | null)[] = [
-  'raw-missing',
-  'not-well-formed',
-  'doctype-forbidden',
-  'too-large',
-  'too-deep',
-  'meta-missing',
-  'payload-missing',
-  'bad-value',
-];
-const CODEC: readonly (ReasonPrefix | null)[] = ['unknown-format', 'unknown-value', 'codec'];
 
 export interface Judgement {
   /** What is wrong; null where nothing is. */

@@ -267,4 +267,35 @@ describe.skipIf(postgresMissing !== null)('tick rules and retries', () => {
       await db.client.query('drop function refuse_one() cascade');
     }
   });
+
+  it('repeats a batch after a conflict without going on behind what was begun in vain', async () => {
+    const ids = await intake(
+      db,
+      Array.from({ length: 8 }, (_, index) => ignored(index + 1)),
+    );
+    // The first end of the first message meets a conflict: by then the next batch is off the line.
+    await db.client.query('create sequence conflicts');
+    await db.client.query(
+      `create function conflict_once() returns trigger language plpgsql as $$ begin
+         if nextval('conflicts') = 1 then raise exception 'conflict' using errcode = '40001'; end if;
+         return new;
+       end $$`,
+    );
+    await db.client.query(
+      `create trigger conflict_once before update on proc_state for each row
+       when (new.msg_id = ${String(ids[0])} and new.terminal_at is not null) execute function conflict_once()`,
+    );
+    try {
+      await createPump(db, { commitBatch: 2 }).drain();
+      const { rows } = await db.client.query<{ msg_id: bigint | string; attempts: number }>(
+        'select msg_id, attempts from proc_state order by terminal_seq',
+      );
+      expect(rows.map(({ msg_id }) => String(msg_id))).toEqual(ids.map(String));
+      expect(rows.every(({ attempts }) => attempts === 0)).toBe(true);
+      expect((await db.client.query('select last_value from conflicts')).rows).toEqual([{ last_value: '2' }]);
+    } finally {
+      await db.client.query('drop function conflict_once() cascade');
+      await db.client.query('drop sequence conflicts');
+    }
+  });
 });

@@ -134,12 +134,11 @@ describe.skipIf(postgresMissing !== null)('lease', () => {
     expect(next?.fence.epoch).toBe(2n);
     expect(performance.now() - since).toBeLessThan(5_000);
     expect(await lostAt).toBeLessThan(5_000);
-    // The takeover has ended its sessions: a connection of which that was not known yet fails first.
-    await vi.waitFor(async () =>
-      expect(
-        stations.transaction((tx) => tx.query(NOTE, ['after']), { fence: former.fence }),
-      ).rejects.toBeInstanceOf(LostLease),
-    );
+    // The takeover has ended its sessions. Once the pool knows and has connected anew, the fence is what stops it.
+    await vi.waitFor(() => stations.probe().then((answers) => expect(answers).toBe(true)));
+    await expect(
+      stations.transaction((tx) => tx.query(NOTE, ['after']), { fence: former.fence }),
+    ).rejects.toBeInstanceOf(LostLease);
     await stations.transaction((tx) => tx.query(NOTE, ['new']), { fence: next?.fence ?? null });
     const { rows } = await db.client.query<{ name: string }>(
       'select name from fixed_setting order by fixed_at',

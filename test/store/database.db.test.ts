@@ -190,7 +190,14 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     await expect(both({ one: 2, two: 3 })).rejects.toMatchObject({ code: '23505' });
     expect(await notes(client)).toEqual([1, 2]);
     expect(await both({ one: 4, two: 5 })).toBe(3);
-    expect(await notes(client)).toEqual([1, 2, 4, 5]);
+    await one.session(async (session) => {
+      const forgotten = session.begin({});
+      await forgotten.begun;
+      await forgotten.query(NOTE, [6]);
+    });
+    // Nor is what nobody has ended: the next statement on the connection is a transaction of its own.
+    await one.query(NOTE, [7]);
+    expect(await notes(client)).toEqual([1, 2, 4, 5, 7]);
   });
 
   it('keeps deadlines, schema and name whatever the URL says, and takes the rest of its options', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { prefixOf } from '../../../src/domain/reasons.ts';
 import { dialect, sis } from '../kit.ts';
+import { CODEC, MALFORMED } from '../named.ts';
 
 // Properties do a thousand runs; a busy machine may take its time over them.
 vi.setConfig({ testTimeout: 60_000 });
@@ -11,17 +12,6 @@ const DAY = new URL('../../fixtures/day/', import.meta.url);
 const MESSAGES = readdirSync(DAY)
   .filter((file) => file.endsWith('.xml'))
   .map((file) => readFileSync(new URL(file, DAY), 'utf8'));
-const MALFORMED = [
-  'raw-missing',
-  'not-well-formed',
-  'doctype-forbidden',
-  'too-large',
-  'too-deep',
-  'meta-missing',
-  'payload-missing',
-  'bad-value',
-];
-const CODEC = ['unknown-format', 'unknown-value', 'codec'];
 const KINDS = ['schedule', 'operation', 'deletion', 'reference', 'ignored', 'unsupported'];
 
 /** Named, of the right class, and nothing that only an unexpected failure would give. */
