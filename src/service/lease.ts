@@ -141,11 +141,14 @@ function hold(options: LeaseOptions, fence: Fence, now: number, startedAt: numbe
   };
 }
 
-/** The promise's result, or an error where it takes longer than that; a late rejection is nobody's business. */
+/**
+ * The promise's result, or an error where it takes longer than that; a late rejection is nobody's business. Where the
+ * time is over already (a negative time, of which Node would warn on stderr), nothing but an answer that is there counts.
+ */
 async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   promise.catch(() => undefined);
   const timer = new AbortController();
-  const late = sleep(milliseconds, undefined, { signal: timer.signal }).then(() => {
+  const late = sleep(Math.max(0, milliseconds), undefined, { signal: timer.signal }).then(() => {
     throw new Error('no answer before the lease ran out');
   });
   late.catch(() => undefined);
