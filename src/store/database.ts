@@ -38,6 +38,7 @@ export class Database implements Queryable {
   readonly #pool: pg.Pool;
   readonly #sockets = new Sockets();
   readonly #pids = new Set<number>();
+  #closed: Promise<void> | null = null;
 
   constructor(options: DatabaseOptions) {
     if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.schema)) {
@@ -149,9 +150,10 @@ export class Database implements Queryable {
     this.#sockets.destroy();
   }
 
-  /** Ends what is idle, then, where the server does not answer, everything else. */
-  async close(): Promise<void> {
-    await closePool(this.#pool, this.#sockets);
+  /** Ends what is idle, then, where the server does not answer, everything else. May be called again. */
+  close(): Promise<void> {
+    // The pool throws at its second end, and a stop in time closes what the orderly end is closing too.
+    return (this.#closed ??= closePool(this.#pool, this.#sockets));
   }
 
   /** Runs a statement as a transaction of its own; a session that does not answer to it is not used again. */

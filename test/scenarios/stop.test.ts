@@ -27,9 +27,10 @@ describe.skipIf(productionMissing !== null)('msgx run as a process, SIGTERM', ()
       await playing;
       const asked = performance.now();
       running.signal('SIGTERM');
-      expect(await running.ended).toEqual({ code: 0, signal: null });
+      const ending = await running.ended;
+      // Together, so that a failure says why.
+      expect({ ...ending, stderr: running.stderr() }).toEqual({ code: 0, signal: null, stderr: '' });
       expect(performance.now() - asked).toBeLessThan(10_000);
-      expect(running.stderr()).toBe('');
 
       proxy.heal();
       await pipeline.start();

@@ -69,6 +69,16 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     open.splice(0);
   });
 
+  it('may be closed again, while it is being closed and afterwards', async () => {
+    const { url } = await createTestDatabase();
+    const proxy = await startProxy(targetOf(url));
+    const one = database({ url: through(url, proxy) });
+    expect(await one.probe()).toBe(true);
+    proxy.silence();
+    await Promise.all([one.close(), one.close()]);
+    await one.close();
+  });
+
   it('gives a connection back whole where the fence could not be read', async () => {
     const { url, client } = await createTestDatabase();
     const one = database({ url, maxConnections: 1, statementTimeoutMs: 200 });
