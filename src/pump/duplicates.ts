@@ -1,7 +1,7 @@
 /** What people should know of duplicates, told after the commit so that a repeated batch is counted once. */
 import { messageOf } from '../runtime/outage.ts';
 import { selectDeadAmong } from '../store/proc-state.ts';
-import type { Finished } from './commit.ts';
+import type { Finished } from './decisions.ts';
 import type { PumpContext } from './context.ts';
 
 /** Counts and names duplicates with other content, of DEAD originals, and suspected resets of SEQN; never throws. */

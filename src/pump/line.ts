@@ -12,14 +12,17 @@ const AHEAD_MESSAGES = 50;
 
 export class Line {
   readonly #context: PumpContext;
+  /** Generation of pipeline_lock when the line was looked at: what is read later is read under it or a later one. */
+  readonly generation: bigint;
   #heads: readonly Head[];
   #watermark: bigint;
   #reading: Promise<Heads | null> | null = null;
   /** Whether there may be more behind what was read. */
   #more: boolean;
 
-  private constructor(context: PumpContext, { heads, watermark }: Heads) {
+  private constructor(context: PumpContext, { heads, watermark, generation }: Heads) {
     this.#context = context;
+    this.generation = generation;
     this.#heads = heads;
     this.#watermark = watermark;
     this.#more = heads.length === limitOf(context);
@@ -43,6 +46,13 @@ export class Line {
     const { head } = this;
     const { retry, clock } = this.#context;
     return head === null ? null : ruleOf(head, this.#watermark, retry.maxAttempts, clock.now());
+  }
+
+  /** What was taken last does not end as a whole: nothing behind it is taken from this line. */
+  close(): void {
+    this.#heads = [];
+    this.#more = false;
+    this.#reading = null;
   }
 
   /** Takes the next batch off the line; empty where the rules hold its head back. */

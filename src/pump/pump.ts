@@ -12,8 +12,9 @@ import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import type { Session } from '../store/transaction.ts';
 import { exhaustMessage, failMessage, type Failure, type Head } from '../store/proc-state.ts';
 import { isTerminal, readCandidates, type Candidate } from './candidate.ts';
-import { Batch, StaleHeads, type Ending, type Finished } from './commit.ts';
+import { Batch, StaleHeads } from './commit.ts';
 import type { PumpContext } from './context.ts';
+import type { Ending, Finished } from './decisions.ts';
 import { reportDuplicates } from './duplicates.ts';
 import { isLarge } from './head.ts';
 import { bindBatch, type Bound } from './identities.ts';
@@ -27,11 +28,19 @@ type MessageCandidate = Extract<Candidate, { kind: 'message' }>;
 /** How a run of heads went; `waits` where the head holds the line or has to be read again. */
 type Tried = { readonly result: 'ended' | 'waits' } | { readonly result: 'failed'; readonly error: unknown };
 
-/** A batch begun behind another one, with the heads it was to end. */
-interface Follower {
+/** A batch on its way, with the heads it is to end. */
+interface Underway {
   readonly batch: Batch;
   readonly heads: readonly Head[];
   readonly ends: () => void;
+}
+
+/** The line behind a batch: what it may go on with. */
+interface Course {
+  readonly session: Session;
+  readonly line: Line;
+  /** ms; behind it no further batch is begun. */
+  readonly until: number;
 }
 
 /** How long one tick goes on along the line, ms: between ticks the station may pause, stop, or see late messages. */
@@ -54,7 +63,7 @@ export class Pump {
   }
 
   /**
-   * A batch, and those behind it that were read already, each begun while the one before it is being committed.
+   * A batch, and those behind it on the line, each decided while the one before it is being written.
    * Throws Outage (nothing charged) and LostLease.
    */
   async tick(): Promise<Round> {
@@ -79,7 +88,7 @@ export class Pump {
 
   /** Runs a batch; where something unexpected happens, its messages one by one, so that a failure hits its own. */
   async #process(heads: readonly Head[], line: Line): Promise<void> {
-    const tried = await this.#try(heads, line);
+    const tried = await this.#try(heads, line, true);
     if (tried.result !== 'failed') return;
     if (heads.length > 1) {
       this.#context.log.warn(
@@ -88,7 +97,7 @@ export class Pump {
       );
     }
     for (const head of heads) {
-      const single = heads.length > 1 ? await this.#try([head], null) : tried;
+      const single = heads.length > 1 ? await this.#try([head], line, false) : tried;
       if (single.result === 'ended') continue;
       if (single.result === 'failed') await this.#charge(head, single.error);
       return;
@@ -99,11 +108,11 @@ export class Pump {
    * Runs heads, a conflict with another transaction once more. Rethrows what charges nobody and pauses the
    * station: a lost lease, an outage, and any error with the database silent afterwards.
    */
-  async #try(heads: readonly Head[], line: Line | null): Promise<Tried> {
+  async #try(heads: readonly Head[], line: Line, goesOn: boolean): Promise<Tried> {
     for (let conflicts = 0; ; conflicts++) {
       try {
         // What a failed attempt has taken off the line is behind its heads: the next tick looks again.
-        const run = () => this.#run(heads, conflicts === 0 ? line : null);
+        const run = () => this.#run(heads, line, goesOn && conflicts === 0);
         return { result: await (heads.some(isLarge) ? withSteadyHeap(run) : run()) };
       } catch (error) {
         if (error instanceof LostLease || error instanceof Outage) throw error;
@@ -117,8 +126,11 @@ export class Pump {
     }
   }
 
-  /** Ends as many of the heads as end together, or charges the first where it does not end; then the line behind them. */
-  async #run(heads: readonly Head[], line: Line | null): Promise<'ended' | 'waits'> {
+  /**
+   * Ends as many of the heads as end together, or charges the first where it does not end; then, where it `goesOn`, the
+   * line behind them.
+   */
+  async #run(heads: readonly Head[], line: Line, goesOn: boolean): Promise<'ended' | 'waits'> {
     const ends = this.#context.metrics.processSeconds.startTimer();
     failpoint('pump.heads-read');
     const candidates = await readCandidates(this.#context, heads);
@@ -145,68 +157,76 @@ export class Pump {
     }
     // The batch ends before the first message that would not end: it waits until it is the head itself.
     const ending = bound === null ? endingOf(candidates) : [first];
-    const { database } = this.#context;
+    const { database, clock } = this.#context;
+    const { generation } = line;
     await database.session(async (session) => {
-      const batch = new Batch(this.#context, session, ending, bound);
-      const finished = await batch.decide();
-      const whole = finished.length === heads.length && !heads.some(isLarge);
-      const follower = await this.#commit(batch, finished, ends, session, whole ? line : null);
-      if (follower !== null && line !== null) await this.#follow(follower, session, line);
+      const batch = new Batch(this.#context, session, ending, { generation, bound, behind: null });
+      const first = { batch, heads, ends };
+      const course = { session, line, until: goesOn ? clock.now() + CHAIN_MS : Number.NEGATIVE_INFINITY };
+      await this.#follow(course, first, await batch.decide());
     });
     return 'ended';
   }
 
-  /** Commits a batch; meanwhile the next one of the line, if there is one, is decoded and begun behind it. */
-  async #commit(
-    batch: Batch,
-    finished: readonly Finished[],
-    ends: () => void,
-    session: Session,
-    line: Line | null,
-  ): Promise<Follower | null> {
-    const committed = batch.commit();
-    committed.catch(() => undefined);
-    const follower = line === null ? null : await this.#begin(session, line);
-    await committed;
-    failpoint('pump.committed');
-    ends();
-    this.#context.onProgress?.(finished.length);
-    await this.#report(finished);
-    return follower;
+  /**
+   * Ends a batch that has been decided, and goes on along the line for a while: as the transaction of each batch goes
+   * out, the one after the next is begun to be read and the next is decided. A batch that fails behind another leaves
+   * nothing, and the next tick meets it first, which decides who is charged.
+   */
+  async #follow(course: Course, first: Underway, decided: readonly Finished[]): Promise<void> {
+    let current = first;
+    let finished = decided;
+    let next: Underway | null = null;
+    try {
+      for (;;) {
+        const whole = finished.length === current.heads.length && !current.heads.some(isLarge);
+        const goesOn = whole && this.#context.clock.now() < course.until;
+        const committed = await current.batch.send();
+        let later: Underway | null = null;
+        let ahead: readonly Finished[] | null = null;
+        let failed: { readonly error: unknown } | null = null;
+        if (goesOn) {
+          next ??= await this.#begin(course, current.batch);
+          later = next === null ? null : await this.#begin(course, next.batch);
+          try {
+            if (next?.batch.ahead === true) ahead = await next.batch.decide();
+          } catch (error) {
+            failed = { error };
+          }
+        }
+        await committed();
+        failpoint('pump.committed');
+        current.ends();
+        this.#context.onProgress?.(finished.length);
+        await this.#report(finished);
+        if (!goesOn || next === null) return;
+        current = next;
+        next = later;
+        if (failed !== null) throw failed.error;
+        finished = ahead ?? (await current.batch.decide());
+      }
+    } catch (error) {
+      if (current === first || error instanceof LostLease || error instanceof Outage) throw error;
+      throw new Interrupted('a batch behind another was not ended', { cause: error });
+    }
   }
 
-  /** Begins the next batch of the line; null where it is not one that ends as a whole: that is for the next tick. */
-  async #begin(session: Session, line: Line): Promise<Follower | null> {
+  /** Begins to read a batch behind another; null where it is not one that ends as a whole: that is for the next tick. */
+  async #begin({ session, line }: Course, behind: Batch): Promise<Underway | null> {
     const ends = this.#context.metrics.processSeconds.startTimer();
     await line.refill();
     const heads = line.take();
-    if (heads.length === 0 || heads.some(isLarge)) return null;
     // What cannot be read now is met by the next tick as its head, where there are rules for it.
-    const candidates = await readCandidates(this.#context, heads).catch(() => []);
+    const candidates = heads.some(isLarge) ? [] : await readCandidates(this.#context, heads).catch(() => []);
     const ending = endingOf(candidates);
+    if (ending.length < heads.length) line.close();
     if (ending.length === 0) return null;
-    return { batch: new Batch(this.#context, session, ending, null), heads, ends };
-  }
-
-  /**
-   * Goes on along the line for a while. A batch that fails here has failed behind one that ended: it is rolled back, and
-   * the next tick meets it first, which decides who is charged.
-   */
-  async #follow(first: Follower, session: Session, line: Line): Promise<void> {
-    const { clock } = this.#context;
-    const until = clock.now() + CHAIN_MS;
-    let follower: Follower | null = first;
-    try {
-      while (follower !== null) {
-        const { batch, heads, ends }: Follower = follower;
-        const finished = await batch.decide();
-        const whole = finished.length === heads.length && clock.now() < until;
-        follower = await this.#commit(batch, finished, ends, session, whole ? line : null);
-      }
-    } catch (error) {
-      if (error instanceof LostLease || error instanceof Outage) throw error;
-      throw new Interrupted('a batch behind another was not ended', { cause: error });
-    }
+    const { generation } = line;
+    return {
+      batch: new Batch(this.#context, session, ending, { generation, bound: null, behind }),
+      heads,
+      ends,
+    };
   }
 
   /** Charges one message with an error that nobody expected. */

@@ -17,7 +17,7 @@ import {
   type RequestKey,
 } from '../store/req-track.ts';
 import type { Candidate } from './candidate.ts';
-import type { Finished, Ready } from './commit.ts';
+import type { Finished, Ready } from './decisions.ts';
 import type { PumpContext } from './context.ts';
 
 /** How a request comes to be that nobody asked for. */
@@ -36,15 +36,20 @@ export class RequestBook {
     this.#open = open;
   }
 
-  /** Reads and locks the open requests where the batch has to do with them; most batches have not. */
-  static async read(context: PumpContext, tx: Queryable, batch: readonly Ready[]): Promise<RequestBook> {
+  /**
+   * Reads and locks the open requests where the batch has to do with them; most batches have not.
+   *
+   * @param tx null where {@link isConcerned} says so of none of its messages
+   */
+  static async read(
+    context: PumpContext,
+    tx: Queryable | null,
+    batch: readonly Ready[],
+  ): Promise<RequestBook> {
     const concerned = batch.some(
-      ({ candidate, bound }) =>
-        bound?.duplicate == null &&
-        ((candidate.kind === 'message' && isResponse(candidate.message.body)) ||
-          (context.requests?.onDeadSchedule === true && headerOf(candidate)?.type === SCHEDULE_REQUEST)),
+      ({ candidate, bound }) => bound?.duplicate == null && isConcerned(context, candidate),
     );
-    return new RequestBook(context, concerned ? await lockOpenRequests(tx) : []);
+    return new RequestBook(context, concerned && tx !== null ? await lockOpenRequests(tx) : []);
   }
 
   /** Those that can have an answer: their insert was begun. */
@@ -90,6 +95,14 @@ export class RequestBook {
     await registerWhereNone(tx, this.#again, { by: ON_DEAD_SCHEDULE, now });
     await insertReports(tx, this.#reports, now);
   }
+}
+
+/** Whether a message has to do with open requests. */
+export function isConcerned({ requests }: PumpContext, candidate: Candidate): boolean {
+  return (
+    (candidate.kind === 'message' && isResponse(candidate.message.body)) ||
+    (requests?.onDeadSchedule === true && headerOf(candidate)?.type === SCHEDULE_REQUEST)
+  );
 }
 
 /** Requests the days of a schedule that has ended DEAD outside a batch, where they have no open request. */

@@ -5,7 +5,7 @@ import type { FlightPatch } from '../domain/message.ts';
 import { messageOf } from '../runtime/outage.ts';
 import { insertSnapshotTraces, type SnapshotTrace } from '../store/snap-log.ts';
 import { toTimestamp } from '../store/time.ts';
-import type { Finished } from './commit.ts';
+import type { Finished } from './decisions.ts';
 import type { PumpContext } from './context.ts';
 
 /** Appends a row per schedule of the batch; a failure is logged and no more. */

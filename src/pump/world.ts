@@ -15,6 +15,9 @@ interface TypeDraft {
   readonly rows: Map<string, ReferenceRow>;
 }
 
+/** Of a batch that has nothing to do with reference data. */
+export const NO_REFERENCE = { floors: new Map<string, MsgId>(), rows: [] } as const;
+
 export class World {
   readonly #flights: Map<string, FlightRecord>;
   readonly #archived: Set<string>;
@@ -75,6 +78,15 @@ export class World {
   /** Those of them that were in the archive. */
   get unarchived(): readonly string[] {
     return [...this.#archived].filter((flid) => this.#written.has(flid));
+  }
+
+  /** The flights among these as they will stand when this batch has been written. */
+  carried(flids: ReadonlySet<string>): readonly (readonly [string, ReadFlight])[] {
+    return [...this.#flights].flatMap(([flid, record]) =>
+      flids.has(flid)
+        ? [[flid, { record, archived: this.#archived.has(flid) && !this.#written.has(flid) }] as const]
+        : [],
+    );
   }
 
   /** The newest state of each flight with a visible change. */

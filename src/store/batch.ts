@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { FlightRecord } from '../domain/flight.ts';
 import { CHUNK_ROWS } from './chunks.ts';
 import { statement, type Placeholder } from './statement.ts';
-import type { Transaction } from './transaction.ts';
+import { HELD, type Transaction } from './transaction.ts';
 import { flightMessageValues, insertFlightMessages, type FlightMessage } from './flight-message.ts';
 import { flightValues, upsertFlights } from './flight.ts';
 import { eventValues, insertEvents, type NewMessageEvent } from './msg-event.ts';
@@ -32,34 +32,36 @@ const after =
 
 const WRITE = statement(
   'batch.write',
-  // The indexes of its parts. It fails where fewer messages end than were given, so that the commit behind it, which
-  // is already on its way, commits nothing.
+  // The indexes of its parts. It fails where fewer messages end than were given, and where the lock is not held or not in
+  // the generation that was read, so that the commit behind it, which is already on its way, commits nothing.
   `with flights as (${upsertFlights(after(0))}),
    events as (${insertEvents(after(8))}),
    states as (${upsertStates(after(14))}),
    touched as (${insertFlightMessages(after(19))}),
    ended as (${finishMessages(after(24))})
-   select 1 / (case when count(*) = $35 then 1 else 0 end) as ended from ended`,
+   select 1 / (case when count(*) = $35 and ${HELD} = $36 then 1 else 0 end) as ended from ended`,
 );
 
-/** SQLSTATE of the division by which the statement fails where a message is no longer unfinished. */
+/** SQLSTATE of the division by which the statement fails where what was read holds no longer. */
 const DIVISION_BY_ZERO = '22012';
 
-/** Whether a transaction that was to write a batch failed because somebody else has ended or changed its messages. */
+/** Whether a transaction that was to write a batch failed because somebody else has changed its messages or flights. */
 export function wasOvertaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === DIVISION_BY_ZERO;
 }
 
 /**
  * Writes a batch, in several statements where a set has very many rows; the last of them, or the only one, goes out
- * with the commit. Where a message is not unfinished any more the transaction fails ({@link wasOvertaken}).
+ * with the commit. Where a message is not unfinished any more, or others have changed flights since `generation` was read,
+ * the transaction fails ({@link wasOvertaken}). Throws LostLease.
  *
+ * @param tx holds the pump's lock, or has been asked to
  * @param between what to do between two statements
  */
 export async function writeBatch(
   tx: Transaction,
   rows: BatchRows,
-  facts: { readonly at: string; readonly profileHash: string },
+  facts: { readonly at: string; readonly profileHash: string; readonly generation: bigint },
   between: () => Promise<void>,
 ): Promise<void> {
   const { flights, events, flightMessages, terminals } = rows;
@@ -76,6 +78,7 @@ export async function writeBatch(
       ...flightMessageValues(part(flightMessages)),
       ...terminalValues(ending, facts.at, facts.profileHash),
       ending.length,
+      facts.generation.toString(),
     ];
     if (last) {
       tx.last(WRITE, values);

@@ -108,7 +108,10 @@ export class Database implements Queryable {
       };
       let result: T;
       try {
-        result = await work({ begin: (options) => openTransaction(client, options, open) });
+        result = await work({
+          begin: (options) => openTransaction(client, options, open),
+          query: (statement, values = []) => run(client, statement, values),
+        });
       } catch (error) {
         // A connection that failed is not used again.
         if (!(error instanceof Outage)) await leave();

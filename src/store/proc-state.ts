@@ -28,15 +28,17 @@ interface HeadRow {
   readonly read: boolean;
   readonly body: Uint8Array | null;
   readonly watermark: bigint;
+  readonly generation: bigint;
 }
 
 const SELECT_HEADS = statement(
   'procState.heads',
   // proc_state_unfinished from its first entry; raw_message by primary key, as a lateral subselect, because a generic
   // plan does not know the limit and would rather hash the whole table. W comes along in the same snapshot. So do the
-  // texts that the batch will most likely have: those within the bytes given, where the first message is new or due.
+  // texts that the batch will most likely have: those within the bytes given, where the first message is new or due. And
+  // the generation of the lock, before anything is read that it stands for.
   `select h.msg_id as "msgId", h.state, h.attempts, h.next_attempt_at as "nextAttemptAt", h.bytes, h.read,
-     case when h.read then h.body end as body, h.watermark
+     case when h.read then h.body end as body, h.watermark, l.generation
    from (
      select p.*, r.bytes, r.body, c.watermark,
        r.bytes is not null and p.msg_id <= c.watermark and case row_number() over w
@@ -50,6 +52,7 @@ const SELECT_HEADS = statement(
      cross join inbox_cursor c
      window w as (order by p.msg_id)
    ) h
+   cross join pipeline_lock l
    order by h.msg_id`,
 );
 
@@ -64,13 +67,15 @@ export interface HeadLimits {
   readonly after?: bigint;
 }
 
-/** The head of the line, ascending, and W as of the same moment. */
+/** The head of the line, ascending, with W and the generation as of the same moment. */
 export interface Heads {
   readonly watermark: bigint;
+  /** Generation of pipeline_lock. */
+  readonly generation: bigint;
   readonly heads: readonly Head[];
 }
 
-/** The smallest unfinished messages, ascending, and W as of the same moment. */
+/** The smallest unfinished messages, ascending, with W and the generation as of the same moment. */
 export async function selectHeads(
   db: Queryable,
   { messages, bytes, now, after }: HeadLimits,
@@ -78,6 +83,7 @@ export async function selectHeads(
   const rows = await db.query<HeadRow>(SELECT_HEADS, [messages, bytes, toTimestamp(now), after ?? BELOW_ALL]);
   return {
     watermark: rows[0]?.watermark ?? 0n,
+    generation: rows[0]?.generation ?? 0n,
     heads: rows.map(({ msgId, state, attempts, nextAttemptAt, bytes, read, body }) => ({
       msgId,
       state,

@@ -9,11 +9,10 @@ import { statement, type Call, type Queryable, type Row, type Statement } from '
 
 /** A transaction as its work sees it. */
 export interface Transaction extends Queryable {
-  /** Rows of `options.first`; nothing that was written before them is known to be there. */
-  readonly first: Promise<readonly Row[]>;
   /**
    * Has a statement sent together with the commit, once: where it fails, nothing is committed and the transaction throws
-   * its error. Its rows are not seen: what has to hold of them is its own business.
+   * its error. Its rows are not seen: what has to hold of them is its own business. So is what the begin was to hold
+   * ({@link HELD}), whose answer it does not wait for.
    */
   last(statement: Statement, values: readonly unknown[]): void;
 }
@@ -28,8 +27,11 @@ export interface OpenTransaction extends Transaction {
   rollback(): Promise<void>;
 }
 
-/** One connection for transactions one behind the other: the next may be begun while the commit of the one before is underway. */
-export interface Session {
+/**
+ * One connection for transactions one behind the other: the next may be begun while the commit of the one before is
+ * underway. What is asked between them is a transaction of its own, and is answered behind what was sent before.
+ */
+export interface Session extends Queryable {
   begin(options: TransactionOptions): OpenTransaction;
 }
 
@@ -43,13 +45,12 @@ export interface TransactionOptions {
   readonly fence?: Fence | null;
   /**
    * Take the lock that pump and cleaner exclude each other by (seed INV-18), until the transaction ends. Throws Outage
-   * where it cannot be had before the statement's deadline: that is no message's failure.
+   * where it cannot be had before the statement's deadline: that is no message's failure. Whoever is not the pump
+   * raises the generation with it, so that the pump knows that what it has read before need not hold any more.
    */
-  readonly exclusive?: boolean;
+  readonly exclusive?: 'pump' | 'others';
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
-  /** Sent ahead of the begin in the same round trip: a transaction of its own, whatever becomes of this one. */
-  readonly first?: Call;
   /** Commit without waiting for the disk; the next synchronous commit flushes it too. */
   readonly asynchronous?: boolean;
 }
@@ -62,14 +63,36 @@ const FENCE = statement(
   // One row. Its epoch is its key: a takeover waits for whoever holds it, renewals do not.
   'select from lease where epoch = $1 for key share',
 );
-const EXCLUSIVE = statement('database.exclusive', 'select from pipeline_lock for update');
-const FENCE_EXCLUSIVE = statement(
-  'database.fenceExclusive',
-  // One row each, the fence first: a transaction that has lost its lease does not wait for the lock.
-  `with fence as materialized (select true as held from lease where epoch = $1 for key share),
-   locked as materialized (select true as held from pipeline_lock where exists (select from fence) for update)
-   select from locked`,
-);
+
+/** One row: what is locked, and by whom. The pump's generation goes along with its transaction. */
+const LOCK = {
+  pump: (condition: string) => `select generation from pipeline_lock ${condition} for update`,
+  others: (condition: string) =>
+    `update pipeline_lock set generation = generation + 1 ${condition} returning generation`,
+};
+const SET_HELD = `select set_config('msgx.held', generation::text, true) from locked`;
+
+const exclusive = (who: 'pump' | 'others') => ({
+  unfenced: statement(
+    `database.exclusive.${who}`,
+    `with locked as ${who === 'pump' ? 'materialized' : ''} (${LOCK[who]('')}) ${SET_HELD}`,
+  ),
+  fenced: statement(
+    `database.fenceExclusive.${who}`,
+    // The fence first: a transaction that has lost its lease does not wait for the lock.
+    `with fence as materialized (select true as held from lease where epoch = $1 for key share),
+     locked as ${who === 'pump' ? 'materialized' : ''} (${LOCK[who]('where exists (select from fence)')})
+     ${SET_HELD}`,
+  ),
+});
+const EXCLUSIVE = { pump: exclusive('pump'), others: exclusive('others') };
+
+/**
+ * The generation of pipeline_lock in a transaction that holds it, and the lease where it has a fence; NULL or empty in
+ * every other one, and where none has begun. For statements that do not wait for the begin.
+ */
+export const HELD = `current_setting('msgx.held', true)`;
+
 const NO_ROWS: Promise<readonly Row[]> = Promise.resolve([]);
 
 /** Sends a statement whose answer is waited for later. */
@@ -81,19 +104,17 @@ function sent(client: pg.PoolClient, { statement, values }: Call): Promise<reado
 
 /**
  * Begins a transaction without waiting: what it reads at once shares the round trip. It is given no result, and nothing
- * is written, before fence and lock hold.
+ * is written, before fence and lock hold, but for the last statement, which sees to it itself.
  */
 export function openTransaction(
   client: pg.PoolClient,
   options: TransactionOptions,
   open: Set<OpenTransaction>,
 ): OpenTransaction {
-  const first = options.first === undefined ? NO_ROWS : sent(client, options.first);
   const begun = begin(client, options);
   begun.catch(() => undefined);
   let last: Call | null = null;
   const tx: OpenTransaction = {
-    first,
     begun,
     query: behind(begun, client),
     last: (statement, values) => {
@@ -101,7 +122,7 @@ export function openTransaction(
     },
     commit: () => {
       open.delete(tx);
-      return commit(client, last);
+      return commit(client, begun, last);
     },
     rollback: async () => {
       open.delete(tx);
@@ -120,31 +141,39 @@ async function begin(client: pg.PoolClient, options: TransactionOptions): Promis
     ...(asynchronous === true ? ['set local synchronous_commit = off'] : []),
   ];
   const begun = control(client, parts.join('; '));
-  const held = heldBy(client, fence ?? null, exclusive === true);
+  const held = heldBy(client, fence ?? null, exclusive);
   for (const answer of await Promise.allSettled([begun, held])) {
     if (answer.status === 'fulfilled') continue;
     const error: unknown = answer.reason;
     const late = error instanceof pg.DatabaseError && WAITED_TOO_LONG.has(error.code ?? '');
-    throw exclusive === true && late ? new Outage('database', error) : error;
+    throw exclusive !== undefined && late ? new Outage('database', error) : error;
   }
   if (!(await held)) throw new LostLease();
 }
 
 /** Takes what the transaction is to hold; false where the fence's epoch is not current. */
-async function heldBy(client: pg.PoolClient, fence: Fence | null, exclusive: boolean): Promise<boolean> {
+async function heldBy(
+  client: pg.PoolClient,
+  fence: Fence | null,
+  exclusive: 'pump' | 'others' | undefined,
+): Promise<boolean> {
   if (fence === null) {
-    if (exclusive) await query(client, EXCLUSIVE, []);
+    if (exclusive !== undefined) await query(client, EXCLUSIVE[exclusive].unfenced, []);
     return true;
   }
-  const { rowCount } = await query(client, exclusive ? FENCE_EXCLUSIVE : FENCE, [fence.epoch]);
+  const held = exclusive === undefined ? FENCE : EXCLUSIVE[exclusive].fenced;
+  const { rowCount } = await query(client, held, [fence.epoch]);
   return rowCount === 1;
 }
 
-async function commit(client: pg.PoolClient, last: Call | null): Promise<void> {
+/** Sends the commit at once where a last statement answers for the begin, else when it has begun. */
+async function commit(client: pg.PoolClient, begun: Promise<void>, last: Call | null): Promise<void> {
+  if (last === null) await begun;
   const written = last === null ? NO_ROWS : sent(client, last);
   const committed = control(client, 'commit');
-  // A failure of the first is the reason for whatever the other answers.
-  await Promise.allSettled([written, committed]);
+  // A failure of the first is the reason for whatever the others answer.
+  await Promise.allSettled([begun, written, committed]);
+  await begun;
   await written;
   const [answer] = await committed;
   if (answer?.command !== 'COMMIT')

@@ -73,6 +73,7 @@ export class Gate {
 
   #behind(real: Session): Session {
     return {
+      query: (statement, values) => real.query(statement, values),
       begin: (options): OpenTransaction => {
         const tx = real.begin(options);
         return {

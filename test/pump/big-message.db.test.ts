@@ -7,6 +7,7 @@ import { operation, record, scalar, schedule } from '../kit/json-dialect.ts';
 import { intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
+import type { Queryable } from '../../src/store/statement.ts';
 import { interceptTransactions } from '../kit/transactions.ts';
 
 const FLIGHTS = 4_500;
@@ -43,17 +44,24 @@ describe.skipIf(postgresMissing !== null)('a big message', () => {
   function counting(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-    interceptTransactions(db.database, (tx) => ({
-      ...tx,
-      query: async (...args) => {
+    const counted =
+      (query: Queryable['query']): Queryable['query'] =>
+      async (...args) => {
         count(args[0].name);
-        return tx.query(...args);
-      },
-      last: (...args) => {
-        count(args[0].name);
-        tx.last(...args);
-      },
-    }));
+        return query(...args);
+      };
+    interceptTransactions(
+      db.database,
+      (tx) => ({
+        ...tx,
+        query: counted((statement, values) => tx.query(statement, values)),
+        last: (...args) => {
+          count(args[0].name);
+          tx.last(...args);
+        },
+      }),
+      counted,
+    );
     return counts;
   }
 

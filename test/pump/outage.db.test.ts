@@ -8,6 +8,7 @@ import { emptyTables, intake } from '../kit/intake.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { createPump } from '../kit/pump.ts';
 import { readOutcome } from '../kit/rows.ts';
+import type { Queryable } from '../../src/store/statement.ts';
 import { interceptTransactions } from '../kit/transactions.ts';
 import { until } from '../kit/until.ts';
 
@@ -38,24 +39,31 @@ describe.skipIf(postgresMissing !== null)('outages', () => {
       left -= 1;
       await endSessions();
     };
-    return interceptTransactions(db.database, (tx) => {
-      let last: string | null = null;
-      return {
-        ...tx,
-        query: async (...args) => {
-          await hit(args[0].name);
-          return tx.query(...args);
-        },
-        last: (...args) => {
-          last = args[0].name;
-          tx.last(...args);
-        },
-        commit: async () => {
-          await hit(last);
-          await tx.commit();
-        },
+    const hitting =
+      (query: Queryable['query']): Queryable['query'] =>
+      async (...args) => {
+        await hit(args[0].name);
+        return query(...args);
       };
-    });
+    return interceptTransactions(
+      db.database,
+      (tx) => {
+        let last: string | null = null;
+        return {
+          ...tx,
+          query: hitting((statement, values) => tx.query(statement, values)),
+          last: (...args) => {
+            last = args[0].name;
+            tx.last(...args);
+          },
+          commit: async () => {
+            await hit(last);
+            await tx.commit();
+          },
+        };
+      },
+      hitting,
+    );
   }
 
   it('charges nothing where the session ends that binds identities', async () => {

@@ -315,21 +315,23 @@ describe.skipIf(postgresMissing !== null)('outcomes and what they write', () => 
     const ids = await intake(db, [schedule(1, [record('700001')]), ignored(2)]);
     let done = false;
     const pump = createPump(db);
-    const restore = interceptTransactions(db.database, (tx) => ({
-      ...tx,
-      query: async (...args) => {
-        // Between the reading of the heads and their end.
-        if (!done) {
-          done = true;
-          await db.client.query(
-            `update proc_state set state = 'SKIPPED', reason = 'operator:test', terminal_at = now(),
-               terminal_seq = nextval('terminal_seq') where msg_id = $1`,
-            [String(ids[0])],
-          );
-        }
-        return tx.query(...args);
-      },
-    }));
+    const restore = interceptTransactions(
+      db.database,
+      (tx) => tx,
+      (query) =>
+        async (...args) => {
+          // Between the reading of the heads and their end.
+          if (!done) {
+            done = true;
+            await db.client.query(
+              `update proc_state set state = 'SKIPPED', reason = 'operator:test', terminal_at = now(),
+                 terminal_seq = nextval('terminal_seq') where msg_id = $1`,
+              [String(ids[0])],
+            );
+          }
+          return query(...args);
+        },
+    );
     try {
       await pump.tick();
       expect(await reasons()).toEqual(['SKIPPED operator:test', 'PENDING']);

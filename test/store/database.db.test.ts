@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { LostLease, Outage } from '../../src/runtime/outage.ts';
 import { Database, type DatabaseOptions } from '../../src/store/database.ts';
 import { statement } from '../../src/store/statement.ts';
+import { HELD, type Session } from '../../src/store/transaction.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
@@ -105,7 +106,7 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     const fence = { epoch: 0n };
     const answers: string[] = [];
     const lost = one.session(async (session) => {
-      const tx = session.begin({ fence, exclusive: true });
+      const tx = session.begin({ fence, exclusive: 'pump' });
       const noted = tx.query(NOTE, [1]).catch(() => answers.push('write refused'));
       const read = tx.query(ONE).catch(() => answers.push('read refused'));
       await Promise.all([noted, read]);
@@ -123,7 +124,7 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     expect((await client.query('select n from note')).rows).toEqual([]);
     // Held back together, writes and what follows them keep their order.
     const counts = await one.session(async (session) => {
-      const tx = session.begin({ fence: { epoch: 1n }, exclusive: true });
+      const tx = session.begin({ fence: { epoch: 1n }, exclusive: 'pump' });
       const all = await Promise.all([tx.query(COUNT), tx.query(NOTE, [2]), tx.query(COUNT)]);
       await tx.commit();
       return all;
@@ -152,28 +153,49 @@ describe.skipIf(postgresMissing !== null)('database', () => {
     expect(await one.query(COUNT)).toEqual([{ notes: 1 }]);
   });
 
-  it('sends a statement ahead and one with the commit; each is what it says', async () => {
+  it('sends a statement with the commit, and asks between transactions', async () => {
     const { url, client } = await createTestDatabase();
     await client.query('create table note (n integer primary key)');
     const one = database({ url, maxConnections: 1 });
-    const run = (numbers: { readonly first: number; readonly last: number }) =>
+    const run = (numbers: { readonly before: number; readonly last: number; readonly behind: number }) =>
       one
         .session(async (session) => {
-          const tx = session.begin({ first: { statement: NOTE, values: [numbers.first] } });
-          await tx.first;
+          await session.query(NOTE, [numbers.before]);
+          const tx = session.begin({});
           tx.last(NOTE, [numbers.last]);
-          await tx.commit();
+          const committed = tx.commit();
+          committed.catch(() => undefined);
+          const behind = session.query(NOTE, [numbers.behind]);
+          await committed.finally(() => behind);
           return 'done';
         })
         .catch((error: unknown) => (error as { code: string }).code);
-    expect(await run({ first: 1, last: 2 })).toBe('done');
-    // The last one fails: nothing is committed but what went ahead.
-    expect(await run({ first: 3, last: 2 })).toBe('23505');
-    expect(await notes(client)).toEqual([1, 2, 3]);
-    // What goes ahead fails: the transaction does nothing.
-    expect(await run({ first: 3, last: 4 })).toBe('23505');
-    expect(await notes(client)).toEqual([1, 2, 3]);
-    expect(await run({ first: 5, last: 6 })).toBe('done');
+    expect(await run({ before: 1, last: 2, behind: 3 })).toBe('done');
+    // The last one fails: nothing of the transaction is committed, what was asked beside it is its own business.
+    expect(await run({ before: 4, last: 2, behind: 5 })).toBe('23505');
+    expect(await notes(client)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('tells a transaction what it holds, and nothing else', async () => {
+    const { url } = await createTestDatabase();
+    const one = database({ url, maxConnections: 1 });
+    const held = statement('test.held', `select ${HELD} as generation`);
+    const seen = await one.session(async (session) => {
+      const told: unknown[] = [];
+      const ask = async (from: Pick<Session, 'query'>) => {
+        told.push((await from.query<{ generation: string | null }>(held))[0]?.generation || null);
+      };
+      await ask(session);
+      for (const exclusive of ['pump', 'others', 'pump', undefined] as const) {
+        const tx = session.begin({ fence: { epoch: 0n }, ...(exclusive === undefined ? {} : { exclusive }) });
+        await tx.begun;
+        await ask(tx);
+        await tx.commit();
+        await ask(session);
+      }
+      return told;
+    });
+    expect(seen).toEqual([null, '0', null, '1', null, '1', null, null, null]);
   });
 
   it('begins a transaction behind a commit that is underway; what is left open is rolled back', async () => {

@@ -54,11 +54,8 @@ export const FAILPOINTS = {
   'pump.heads-read': { seed: BIND, when: 'the heads are chosen, nothing is decoded' },
   'pump.decoded': { seed: BIND, when: 'the batch is decoded, its identities are not bound' },
   'pump.bound': { seed: BIND, when: 'the identities are bound, the business transaction has done nothing' },
-  'pump.locked': {
-    seed: BUSINESS,
-    when: 'PIPELINE_LOCK is held and the flights are read, nothing is decided',
-  },
   'pump.decided': { seed: BUSINESS, when: 'the batch is decided, nothing is written' },
+  'pump.locked': { seed: BUSINESS, when: 'the business transaction is sent, nothing is committed' },
   'pump.committed': { seed: ENDED, when: 'the batch has ended, nobody has been told' },
   'fail.charging': { seed: FAILED, when: 'an attempt has failed, it is not charged' },
   'fail.committed': { seed: FAILED, when: 'the attempt is charged, the message waits at the head' },

@@ -1,0 +1,157 @@
+/** What is decided before its transaction begins is written only where it still holds. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LostLease } from '../../src/runtime/outage.ts';
+import { statement } from '../../src/store/statement.ts';
+import { operation, record, scalar, schedule, unreadable, unsupported } from '../kit/json-dialect.ts';
+import { emptyTables, intake } from '../kit/intake.ts';
+import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
+import { createPump } from '../kit/pump.ts';
+import { readOutcome } from '../kit/rows.ts';
+import { interceptTransactions } from '../kit/transactions.ts';
+
+const FLID = '700001';
+const terminal = (sequence: number, value: string) => operation(sequence, FLID, [scalar('terminal', value)]);
+const MOVE = statement('test.move', 'update flight_schd set version = version + 10 where flid = $1');
+
+describe.skipIf(postgresMissing !== null)('decided ahead', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  beforeEach(async () => emptyTables(db));
+
+  /** Has something done once, when a statement has been asked so many times. */
+  const meanwhile = (name: string, times: number, act: () => Promise<unknown>) => {
+    let left = times;
+    return interceptTransactions(
+      db.database,
+      (tx) => tx,
+      (query) =>
+        async (...args) => {
+          const rows = await query(...args);
+          if (args[0].name === name && (left -= 1) === 0) await act();
+          return rows as never;
+        },
+    );
+  };
+  const states = async () => (await readOutcome(db)).messages.map((row) => row['state']);
+  const versions = async () => (await readOutcome(db)).events.map((row) => row['state_version']);
+
+  it.each([1, 3])(
+    'is decided anew where somebody else has changed flights under the lock since, in batches of %s',
+    async (commitBatch) => {
+      await intake(db, [schedule(1, [record(FLID)])]);
+      await createPump(db).drain();
+      await intake(db, [terminal(2, 'T1'), terminal(3, 'T2'), terminal(4, 'T3')]);
+      const restore = meanwhile('flight.select', 1, () =>
+        db.database.transaction((tx) => tx.query(MOVE, [FLID]), { exclusive: 'others' }),
+      );
+      const pump = createPump(db, { commitBatch });
+      try {
+        await pump.tick();
+        // Nothing was written over what had changed, and nobody is charged.
+        expect(await states()).toEqual(['SUCCEEDED', 'PENDING', 'PENDING', 'PENDING']);
+        await pump.drain();
+      } finally {
+        restore();
+      }
+      expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED']);
+      expect(await versions()).toEqual([1, 12, 13, 14]);
+      const { flights, messages } = await readOutcome(db);
+      expect(flights).toMatchObject([{ version: 14, state: { terminal: 'T3' } }]);
+      expect(messages.map((row) => row['attempts'])).toEqual([0, 0, 0, 0]);
+    },
+  );
+
+  it('is not written where the lease has been taken over since', async () => {
+    await intake(db, [schedule(1, [record(FLID)])]);
+    const { rows } = await db.client.query<{ epoch: string }>('select epoch from lease');
+    const fence = { epoch: BigInt(rows[0]?.epoch ?? '0') };
+    const restore = meanwhile('flight.select', 1, () =>
+      db.client.query('update lease set epoch = epoch + 1'),
+    );
+    try {
+      await expect(createPump(db, { fence }).tick()).rejects.toBeInstanceOf(LostLease);
+    } finally {
+      restore();
+    }
+    expect(await states()).toEqual(['PENDING']);
+    const { flights, events } = await readOutcome(db);
+    expect([flights, events]).toEqual([[], []]);
+  });
+
+  it.each([1, 2])(
+    'breaks for its own message alone, in batches of %s: the one before it has ended',
+    async (commitBatch) => {
+      const remark = operation(3, FLID, [scalar('remark', 'a\u0000b')]);
+      await intake(db, [schedule(1, [record(FLID)]), terminal(2, 'T1'), remark, terminal(4, 'T2')]);
+      const pump = createPump(db, { commitBatch });
+      await pump.tick();
+      await pump.tick();
+      expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'FAILED', 'PENDING']);
+      expect((await readOutcome(db)).messages.map((row) => row['attempts'])).toEqual([0, 0, 1, 0]);
+      const failures = pump.log.filter(({ message }) => message === 'message failed');
+      expect(failures.map(({ fields }) => fields['msgId'])).toEqual([3n]);
+      expect(pump.progress()).toBe(2);
+      await pump.drain();
+      expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'DEAD', 'SUCCEEDED']);
+      expect(pump.progress()).toBe(4);
+    },
+  );
+
+  it.each([1, 2])(
+    'goes no further than to a message that holds the line, in batches of %s',
+    async (commitBatch) => {
+      for (const holding of [unsupported(3), unreadable()]) {
+        await emptyTables(db);
+        await intake(db, [
+          schedule(1, [record(FLID)]),
+          terminal(2, 'T1'),
+          holding,
+          terminal(4, 'T2'),
+          terminal(5, 'T3'),
+        ]);
+        const pump = createPump(db, { commitBatch });
+        await pump.tick();
+        expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'PENDING', 'PENDING', 'PENDING']);
+        await pump.drain();
+        expect(await states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'DEAD', 'SUCCEEDED', 'SUCCEEDED']);
+      }
+    },
+  );
+
+  it('stands on the batch before it, which is still being written', async () => {
+    await intake(db, [schedule(1, [record(FLID)]), terminal(2, 'T1'), terminal(3, 'T2'), terminal(4, 'T3')]);
+    const asked: string[] = [];
+    const restore = interceptTransactions(
+      db.database,
+      (tx) => ({
+        ...tx,
+        commit: async () => {
+          const committed = tx.commit();
+          committed.catch(() => undefined);
+          asked.push('commit');
+          await committed;
+          // Others have time to go on, if they can.
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          asked.push('committed');
+        },
+      }),
+      (query) => (statement, values) => {
+        if (statement.name === 'identity.bind') asked.push('bind');
+        return query(statement, values);
+      },
+    );
+    try {
+      await createPump(db, { commitBatch: 1 }).tick();
+    } finally {
+      restore();
+    }
+    // Two are looked ahead, and none is written before the one that it stands on.
+    expect(asked.join(' ')).toBe(
+      'bind commit bind bind committed commit bind committed commit committed commit committed',
+    );
+    expect(await versions()).toEqual([1, 2, 3, 4]);
+    expect((await readOutcome(db)).flights).toMatchObject([{ version: 4, state: { terminal: 'T3' } }]);
+  });
+});
