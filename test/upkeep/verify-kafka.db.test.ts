@@ -182,6 +182,23 @@ describe.skipIf(missing !== null)(`verify reads Kafka (${missing ?? 'here'})`, (
     }
     expect(await audited(target)).toMatchObject({ answer: 'checked', counted: { flights: 6 } });
 
+    // What a producer commits between two aborts is told; of the second one nothing is in the topic but its marker.
+    const newest = told.schd.findLast(({ key }) => key === '810001')!;
+    const truth = { key: Buffer.from(newest.key), value: Buffer.from(newest.value ?? '') };
+    const older = await copy({ schd: told.schd.filter((record) => record !== newest) });
+    for (const [how, message] of [
+      ['abort', lies(10)],
+      ['commit', truth],
+      ['abort', lies(2_000_000)],
+    ] as const) {
+      const transaction = await begin();
+      const sent = transaction.send({ messages: [{ ...message, topic: older.topics.schd }] });
+      if (message.value.length < 1_000_000) await sent;
+      else await expect(sent, 'too large for the topic').rejects.toThrow();
+      await transaction[how]();
+    }
+    expect(await audited(older)).toMatchObject({ answer: 'checked', counted: { flights: 6 } });
+
     const open = await begin();
     await open.send({ messages: [lies(10)] });
     const auditing = audited(target);

@@ -5,6 +5,7 @@
 import type { Consumer } from '@platformatic/kafka';
 import type { Stream } from '../port.ts';
 import { within } from './deadline.ts';
+import { CommittedBatches, lastOffsetOf, type Batch } from './kafka-committed.ts';
 import { clientOptions, type KafkaSinkOptions } from './kafka-options.ts';
 import { countPartitions } from './kafka-topics.ts';
 
@@ -38,9 +39,6 @@ interface Range {
   readonly start: bigint;
   readonly end: bigint;
 }
-
-type Batch = NonNullable<Fetched['records']>[number];
-type Fetched = Awaited<ReturnType<Consumer['fetch']>>['responses'][number]['partitions'][number];
 
 export class KafkaReader {
   readonly #options: KafkaSinkOptions;
@@ -139,21 +137,18 @@ export class KafkaReader {
   }
 
   async *#read(range: Range): AsyncGenerator<ReadRecord> {
+    const committed = new CommittedBatches();
     let position = range.start;
     let silentSince = performance.now();
-    while (position < range.end) {
-      const { records, abortedTransactions } = await this.#fetch(range, position);
-      const batches = records ?? [];
+    // What lies before the end is decided; its marker may lie behind.
+    while (position < range.end || (committed.undecided ?? range.end) < range.end) {
+      const batches = await this.#fetch(range, position);
       if (batches.length === 0 && performance.now() - silentSince > this.#options.timeoutMs)
         throw new Error(
           `nothing comes from offset ${position.toString()} of partition ${String(range.partition)}`,
         );
-      for (const batch of committedOf(batches, abortedTransactions ?? [])) {
-        for (const { offsetDelta, key, value } of batch.records) {
-          const offset = batch.firstOffset + BigInt(offsetDelta);
-          if (offset < position || offset >= range.end) continue;
-          yield { key: key?.toString('utf8') ?? '', value: value?.toString('utf8') ?? null };
-        }
+      for (const batch of batches) {
+        for (const ready of committed.add(batch)) yield* recordsOf(ready, range);
       }
       const last = batches.at(-1);
       if (last === undefined) continue;
@@ -162,15 +157,13 @@ export class KafkaReader {
     }
   }
 
-  async #fetch(
-    { topicId, partition, leader }: Range,
-    fetchOffset: bigint,
-  ): Promise<Pick<Fetched, 'records' | 'abortedTransactions'>> {
+  /** What lies from an offset on, of aborted and open transactions as well. */
+  async #fetch({ topicId, partition, leader }: Range, fetchOffset: bigint): Promise<readonly Batch[]> {
     const { FetchIsolationLevels } = await import('@platformatic/kafka');
     const response = await this.#ask(
       this.#consumer.fetch({
         node: leader,
-        isolationLevel: FetchIsolationLevels.READ_COMMITTED,
+        isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
         minBytes: 1,
         maxBytes: FETCH_BYTES,
         maxWaitTime: FETCH_WAIT_MS,
@@ -194,42 +187,14 @@ export class KafkaReader {
       .filter((topic) => topic.topicId === topicId)
       .flatMap(({ partitions }) => partitions)
       .find(({ partitionIndex }) => partitionIndex === partition);
-    return found ?? { records: [], abortedTransactions: [] };
+    return found?.records ?? [];
   }
 }
 
-const IS_TRANSACTIONAL = 0b1_0000;
-const IS_CONTROL = 0b10_0000;
-/** Type of the control record that ends an aborted transaction. */
-const ABORT = 0;
-
-/**
- * The batches that a consumer with read_committed gets. The library's own filter lets aborted records through where
- * their marker comes with a later fetch, or where one producer has aborted twice.
- *
- * @param aborted the aborted transactions that overlap the batches
- */
-export function* committedOf(
-  batches: readonly Batch[],
-  aborted: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[],
-): Generator<Batch> {
-  const waiting = aborted.toSorted((left, right) => (left.firstOffset < right.firstOffset ? -1 : 1));
-  const aborting = new Set<bigint>();
-  for (const batch of batches) {
-    while (waiting[0] !== undefined && waiting[0].firstOffset <= lastOffsetOf(batch)) {
-      aborting.add(waiting[0].producerId);
-      waiting.shift();
-    }
-    if ((batch.attributes & IS_CONTROL) !== 0) {
-      // Version and type, 16 bits each.
-      if (batch.records[0]?.key?.readInt16BE(2) === ABORT) aborting.delete(batch.producerId);
-      continue;
-    }
-    if ((batch.attributes & IS_TRANSACTIONAL) !== 0 && aborting.has(batch.producerId)) continue;
-    yield batch;
+function* recordsOf(batch: Batch, { start, end }: Range): Generator<ReadRecord> {
+  for (const { offsetDelta, key, value } of batch.records) {
+    const offset = batch.firstOffset + BigInt(offsetDelta);
+    if (offset < start || offset >= end) continue;
+    yield { key: key?.toString('utf8') ?? '', value: value?.toString('utf8') ?? null };
   }
-}
-
-function lastOffsetOf({ firstOffset, lastOffsetDelta }: Batch): bigint {
-  return firstOffset + BigInt(lastOffsetDelta);
 }
