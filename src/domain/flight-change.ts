@@ -11,6 +11,8 @@ export interface Moment {
   readonly now: string;
   /** HH:mm, decides the operation day of a new flight. */
   readonly cutoff: string;
+  /** A version that consumers already know of a flight, from before a restore; 0 or absent where there is none. */
+  readonly versionFloor?: ((flid: Flid) => number) | undefined;
 }
 
 /** A change of one flight and the warnings that came with it. */
@@ -45,7 +47,7 @@ function created(fold: Fold, flid: Flid, msgId: MsgId, effect: NetEffect, moment
   return {
     after: {
       ...registersOf(fold),
-      version: 1,
+      version: nextVersion(0, flid, moment),
       operationDay: operationDay(scheduledTime, moment.cutoff),
       lastMsgId: msgId,
       updatedAt: moment.now,
@@ -62,7 +64,7 @@ function updated(before: FlightRecord, fold: Fold, msgId: MsgId, moment: Moment)
   return {
     after: {
       ...registersOf(fold),
-      version: event === null ? before.version : before.version + 1,
+      version: event === null ? before.version : nextVersion(before.version, before.flid, moment),
       operationDay: before.operationDay,
       // The newest message in the flight, not the one that ran last: the same in whatever order they ran.
       lastMsgId: before.lastMsgId > msgId ? before.lastMsgId : msgId,
@@ -72,6 +74,11 @@ function updated(before: FlightRecord, fold: Fold, msgId: MsgId, moment: Moment)
     event,
     superseded: fold.superseded,
   };
+}
+
+/** Above what is stored and above what consumers have seen. */
+function nextVersion(version: number, flid: Flid, { versionFloor }: Moment): number {
+  return Math.max(version, versionFloor?.(flid) ?? 0) + 1;
 }
 
 function registersOf({ after }: Fold): Pick<FlightRecord, 'flid' | 'state' | 'stamps' | 'deleted'> {

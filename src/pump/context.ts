@@ -44,6 +44,8 @@ export interface PumpContext {
   readonly retry: RetryTiers;
   /** Answers and duties towards the upstream; absent in shadow mode and where nothing is ever requested. */
   readonly requests?: RequestDuties;
+  /** Versions that consumers knew before a restore, by FLID; may grow while the pump runs. */
+  readonly versionFloors?: ReadonlyMap<string, number>;
   /** Told after each commit how many messages have ended. */
   readonly onProgress?: (messages: number) => void;
 }

@@ -70,7 +70,11 @@ export async function decideBatch(
 ): Promise<Decided> {
   const { clock, timeZone } = context;
   const now = clock.now();
-  const facts = { now: airportTime(now, timeZone), cutoff: context.operationDayCutoff };
+  const facts = {
+    now: airportTime(now, timeZone),
+    cutoff: context.operationDayCutoff,
+    versionFloor: (flid: string) => context.versionFloors?.get(flid) ?? 0,
+  };
   const events: NewMessageEvent[] = [];
   const touched: FlightMessage[] = [];
   const { names: rules } = context.publication;

@@ -25,7 +25,9 @@ import { StationLoop } from './loop.ts';
 import { partitionMemory } from './partitions.ts';
 import type { Rates } from './rates.ts';
 import type { Resources } from './resources.ts';
+import { RestoreCheck } from './restore.ts';
 import { openSink } from './sink.ts';
+import { verifyTargetOf } from './verify-target.ts';
 
 /** Pause between two looks for requests to be sent or expired, ms: a request of an operator waits no longer. */
 const REQUESTS_INTERVAL_MS = 1_000;
@@ -74,6 +76,15 @@ export class Pipeline {
       partitions: partitionMemory(database, fence, clock),
     });
 
+    const restore = new RestoreCheck({
+      ...{ database, mailbox, dialect, fence, clock, log: options.log },
+      target: verifyTargetOf(config),
+      airport: config.airport,
+      timeZone: config.timeZone,
+      sender: config.sender,
+      publication: publicationOf(config, dialect),
+      shadow: pipeline.shadow,
+    });
     const bounds = {
       claimBatch: pipeline.claimBatch,
       batchBytes: pipeline.batchBytes,
@@ -121,6 +132,7 @@ export class Pipeline {
       batchBytes: pipeline.batchBytes,
       maxMessageBytes: config.maxMessageBytes,
       retry: pipeline.retry,
+      versionFloors: restore.floors,
       ...(pipeline.shadow
         ? {}
         : {
@@ -195,8 +207,10 @@ export class Pipeline {
         await seedInboxOrStop({ ...inboxOn, setting: pipeline.cutoverWatermark });
         seeded = true;
       }
+      await restore.beforeInbox();
       const polled = await this.#poller.round();
       const scanned = await lateScan.round();
+      await restore.settle();
       return polled.next === 'now' || scanned.next === 'now' ? AGAIN : earlier(polled, scanned);
     };
     const loop = (name: StationName, intervalMs: number, round: () => Promise<Round>) =>
@@ -216,10 +230,19 @@ export class Pipeline {
       });
     this.loops = [
       loop('inbox', pipeline.pollIntervalMs, inboxRound),
-      loop('pump', pipeline.pollIntervalMs, () => pump.tick()),
-      loop('delivery', Math.min(config.schd.flushIntervalMs, 1_000), () => this.#delivery.round()),
+      loop('pump', pipeline.pollIntervalMs, async () => {
+        await restore.beforePump();
+        return pump.tick();
+      }),
+      loop('delivery', Math.min(config.schd.flushIntervalMs, 1_000), async () => {
+        await restore.beforeDelivery();
+        return this.#delivery.round();
+      }),
       loop('backfill', pipeline.backfillIntervalMs, () => backfill.round()),
-      loop('requests', REQUESTS_INTERVAL_MS, () => requests.round()),
+      loop('requests', REQUESTS_INTERVAL_MS, async () => {
+        await restore.beforeRequests();
+        return requests.round();
+      }),
     ];
   }
 

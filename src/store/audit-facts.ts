@@ -131,7 +131,10 @@ const VERSION_FAULTS = statement(
    )
    select o.flid, o.event_id as "eventId", o.state_version as version, o.before, f.version as "flightVersion"
    from ordered o left join flights f on f.flid = o.flid
-   where (o.before is not null and o.state_version <> o.before + 1 and not (kept_before and o.state_version > o.before))
+   where (o.before is not null and o.state_version <> o.before + 1 and not (kept_before and o.state_version > o.before)
+       -- The jump over what consumers knew before a restore.
+       and not (o.state_version > o.before and exists (
+         select from version_floor v where v.flid = o.flid and v.version = o.state_version - 1)))
      or (o.last and f.version is distinct from o.state_version and not (kept and coalesce(f.version > o.state_version, false)))
    order by o.event_id limit ${String(MOST_OFFENDERS)}`,
 );
@@ -203,6 +206,18 @@ export async function sentAtOf(db: Queryable, eventId: bigint): Promise<string |
   return (await db.query<{ sentAt: string }>(SENT_AT, [eventId]))[0]?.sentAt ?? null;
 }
 
+const VERSION_JUMPS = statement(
+  'audit.versionJumps',
+  `select count(*)::integer as jumps from msg_event e join version_floor v
+     on v.flid = e.partition_key and v.version = e.state_version - 1
+   where e.target = 'KAFKA:msg'`,
+);
+
+/** Events that follow a recorded jump (invariant 5). */
+export async function versionJumps(db: Queryable): Promise<number> {
+  return (await db.query<{ jumps: number }>(VERSION_JUMPS))[0]?.jumps ?? 0;
+}
+
 export interface LatestFact {
   readonly flid: string;
   /** Version that was to be told. */
@@ -212,12 +227,16 @@ export interface LatestFact {
   readonly state: Record<string, unknown> | null;
   /** Version of the flight; null where flight_schd has none. */
   readonly flightVersion: number | null;
+  /** After a restore, until a version above that known to consumers has been made. */
+  readonly restoring: boolean;
 }
 
 const LATEST_FACTS = statement(
   'audit.latest',
   `select e.partition_key as flid, e.state_version as version, e.state = 'SENT' as sent,
-     case when f.deleted then null else f.state end as state, f.version as "flightVersion"
+     case when f.deleted then null else f.state end as state, f.version as "flightVersion",
+     exists (select from version_floor v where v.flid = e.partition_key and v.settled_at is null
+       and v.version >= e.state_version) as restoring
    from msg_event e left join flight_schd f on f.flid = e.partition_key
    where e.target = 'KAFKA:schd' and e.partition_key > $1 order by e.partition_key limit $2`,
 );

@@ -32,8 +32,10 @@ export async function selectKnownIds(db: Queryable, ids: readonly bigint[]): Pro
 
 const INSERT = statement(
   'enqueue.insert',
-  `insert into proc_state (msg_id, received_at, enqueued_at, marked_at_intake, late, shadow)
-   select u.msg_id, u.received_at, $4::timestamptz, u.marked, $5, $6
+  `insert into proc_state (msg_id, received_at, enqueued_at, marked_at_intake, late, shadow, restored)
+   select u.msg_id, u.received_at, $4::timestamptz, u.marked, $5, $6,
+     -- Read again after a restore: what the database has forgotten. A handful of rows at most.
+     exists (select from restore_note n where n.kind = 'messages' and u.msg_id > n.known and u.msg_id <= n.seen)
    from unnest($1::bigint[], $2::timestamptz[], $3::boolean[]) as u (msg_id, received_at, marked)
    where not exists (select 1 from proc_state_hst h where h.msg_id = u.msg_id)
    on conflict (msg_id) do nothing

@@ -17,6 +17,10 @@ export interface MailboxSide {
   contents(): Promise<
     readonly { readonly id: bigint; readonly text: string | null; readonly markedAt: number | null }[]
   >;
+  /** The marks that are set, as text, by ID. */
+  marks(): Promise<ReadonlyMap<string, string>>;
+  /** Deletes inbound rows, as their owner may. */
+  remove(ids: readonly bigint[]): Promise<void>;
   /** Number of outbound rows. */
   outbound(): Promise<number>;
   /** All outbound rows in the order of their IDs. */
@@ -33,6 +37,9 @@ const SQL = {
   count: 'select count(*) as "rows" from CMINMSGS where CMINMSGS_ID > $1 and CMINMSGS_ID <= $2',
   rows: `select CMINMSGS_ID as id, case when CMINMSGS_DATE_PROCESSED is null then 0 else 1 end as marked
     from CMINMSGS order by CMINMSGS_ID`,
+  marks: `select CMINMSGS_ID as id, cast(CMINMSGS_DATE_PROCESSED as char(40)) as mark from CMINMSGS
+    where CMINMSGS_DATE_PROCESSED is not null order by CMINMSGS_ID`,
+  remove: 'delete from CMINMSGS where CMINMSGS_ID = $1',
   outbound: 'select count(*) as "rows" from COUTMSGS',
   outboundRows: 'select COUTMSGS_ID as id, COUTMSGS_CLOB_MSG as text from COUTMSGS order by COUTMSGS_ID',
   insertOutbound: 'insert into COUTMSGS (COUTMSGS_CLOB_MSG) values ($1)',
@@ -126,6 +133,11 @@ function side(
         text: body as string | null,
         markedAt: marked === null ? null : Number(marked) * 1_000,
       })),
+    marks: async () =>
+      new Map((await query(SQL.marks, [])).map(({ id, mark }) => [id as string, (mark as string).trim()])),
+    remove: async (ids) => {
+      for (const id of ids) await query(SQL.remove, [id]);
+    },
     outbound: () => count(SQL.outbound, []),
     outboundRows: async () =>
       (await query(SQL.outboundRows, [])).map(({ id, text }) => ({ id: String(id), text: text as string })),

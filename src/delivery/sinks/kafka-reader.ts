@@ -23,6 +23,7 @@ export interface ReadRecord {
   readonly key: string;
   /** Null is a tombstone. */
   readonly value: string | null;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One partition, from its oldest record to the end that it had when the reader was opened. */
@@ -52,8 +53,12 @@ export class KafkaReader {
     this.#partitionOf = partitionOf;
   }
 
-  /** Takes the ends of both topics; null where one does not exist. Throws where the brokers do not answer in time. */
-  static async open(options: KafkaSinkOptions): Promise<KafkaReader | null> {
+  /**
+   * Takes the ends of both topics; null where one does not exist. Throws where the brokers do not answer in time.
+   *
+   * @param tail the newest offsets of each partition alone, up to where transactions have ended
+   */
+  static async open(options: KafkaSinkOptions, tail?: bigint): Promise<KafkaReader | null> {
     const topics = Object.values(options.topics);
     const counts = await countPartitions(options);
     if (!topics.every((topic) => counts.has(topic))) return null;
@@ -63,7 +68,7 @@ export class KafkaReader {
       library.compatibilityPartitioner({ topic: '' }, key),
     );
     try {
-      await reader.#takeEnds();
+      await reader.#takeEnds(tail);
       return reader;
     } catch (error) {
       await reader.close();
@@ -101,7 +106,7 @@ export class KafkaReader {
     return within(this.#options.timeoutMs, question);
   }
 
-  async #takeEnds(): Promise<void> {
+  async #takeEnds(tail?: bigint): Promise<void> {
     const consumer = this.#consumer;
     const { FetchIsolationLevels, ListOffsetTimestamps } = await import('@platformatic/kafka');
     const topics = Object.values(this.#options.topics);
@@ -109,11 +114,13 @@ export class KafkaReader {
     const metadata = await this.#ask(consumer.metadata({ topics }));
     const offsets = (timestamp: bigint, isolationLevel: number) =>
       this.#ask(consumer.listOffsets({ topics, timestamp, isolationLevel }));
-    const ends = await offsets(ListOffsetTimestamps.LATEST, FetchIsolationLevels.READ_UNCOMMITTED);
+    const isolation =
+      tail === undefined ? FetchIsolationLevels.READ_UNCOMMITTED : FetchIsolationLevels.READ_COMMITTED;
+    const ends = await offsets(ListOffsetTimestamps.LATEST, isolation);
     const starts = await offsets(ListOffsetTimestamps.EARLIEST, FetchIsolationLevels.READ_UNCOMMITTED);
     // Behind a transaction that is still open, readers see nothing, also not what others have committed since.
     const deadline = performance.now() + STABLE_MS;
-    for (;;) {
+    while (tail === undefined) {
       const stable = await offsets(ListOffsetTimestamps.LATEST, FetchIsolationLevels.READ_COMMITTED);
       const behind = topics.find((topic) =>
         (ends.get(topic) ?? []).some((end, partition) => (stable.get(topic)?.[partition] ?? 0n) < end),
@@ -127,10 +134,11 @@ export class KafkaReader {
         const { id = '', partitions = [] } = metadata.topics.get(topic) ?? {};
         return [
           topic,
-          (ends.get(topic) ?? []).map((end, partition) => ({
-            ...{ topicId: id, partition, end, start: starts.get(topic)?.[partition] ?? 0n },
-            leader: partitions[partition]?.leader ?? -1,
-          })),
+          (ends.get(topic) ?? []).map((end, partition) => {
+            const oldest = starts.get(topic)?.[partition] ?? 0n;
+            const start = tail === undefined || end - tail < oldest ? oldest : end - tail;
+            return { topicId: id, partition, end, start, leader: partitions[partition]?.leader ?? -1 };
+          }),
         ];
       }),
     );
@@ -192,9 +200,17 @@ export class KafkaReader {
 }
 
 function* recordsOf(batch: Batch, { start, end }: Range): Generator<ReadRecord> {
-  for (const { offsetDelta, key, value } of batch.records) {
+  for (const { offsetDelta, key, value, headers } of batch.records) {
     const offset = batch.firstOffset + BigInt(offsetDelta);
     if (offset < start || offset >= end) continue;
-    yield { key: key?.toString('utf8') ?? '', value: value?.toString('utf8') ?? null };
+    yield {
+      key: key?.toString('utf8') ?? '',
+      value: value?.toString('utf8') ?? null,
+      headers: Object.fromEntries(
+        headers.flatMap(([name, text]) =>
+          name === null || text === null ? [] : [[name.toString('utf8'), text.toString('utf8')]],
+        ),
+      ),
+    };
   }
 }

@@ -18,6 +18,8 @@ export interface DecisionInput {
   readonly now: string;
   /** HH:mm (contract, `operation-day-cutoff`). */
   readonly cutoff: string;
+  /** Versions told before a restore (decisions.md, "Restore from backup"): the next version lies above. */
+  readonly versionFloor?: ((flid: Flid) => number) | undefined;
   /** The requests that wait for an answer now (seed §7.1). Matters for RESP alone. */
   readonly openRequests: readonly OpenRequest[];
   /** ms (contract, `requests.clock-skew`). */

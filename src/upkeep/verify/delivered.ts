@@ -165,7 +165,7 @@ async function wrongStates(
     const page = await latestFactsAfter(snapshot, after, PAGE);
     for (const fact of page) {
       const told = states.last.get(fact.flid);
-      if (!fact.sent || agrees(fact, told ?? [], publication)) continue;
+      if (!fact.sent || fact.restoring || agrees(fact, told ?? [], publication)) continue;
       // Neither stream names the flight: it was told before the oldest record of both.
       if (told === undefined && !messages.flights.has(fact.flid)) continue;
       // A compacted topic forgets a deleted flight altogether, some time after its tombstone.

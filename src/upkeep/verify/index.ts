@@ -14,6 +14,7 @@ import {
   unauditedChanges,
   uncoveredIds,
   versionFaults,
+  versionJumps,
   wrongBackfillFacts,
 } from '../../store/audit-facts.ts';
 import type { Database } from '../../store/database.ts';
@@ -132,7 +133,7 @@ async function verifyVersions(db: Queryable): Promise<Finding> {
   const faults = await versionFaults(db);
   return finding(
     5,
-    { pending, sent, dead, dropped },
+    { pending, sent, dead, dropped, jumps: await versionJumps(db) },
     faults.map(({ flid, eventId, version, before, flightVersion }) =>
       before !== null && version !== before + 1
         ? `flight ${flid}: event ${eventId.toString()} has version ${String(version)} after ${String(before)}`

@@ -9,6 +9,8 @@ export type Stream = 'msg' | 'schd';
 export interface TargetRecord {
   readonly key: string;
   readonly value: Readonly<Record<string, unknown>> | null;
+  /** Headers by name; those that are no text are missing. */
+  readonly headers: Readonly<Record<string, unknown>>;
 }
 
 /** A sequence in which the order of records means something. */
@@ -36,6 +38,11 @@ export interface Target {
   readonly missing: string;
   /** Takes the ends of both streams; null where there is no target yet. May throw TargetUnreadable. */
   open(): Promise<TargetReader | null>;
+  /**
+   * The same with the newest records of each partition alone, at once and with a short deadline: behind a transaction
+   * that is still open nothing is waited for.
+   */
+  openTail(): Promise<TargetReader | null>;
 }
 
 /** The target cannot be read, or not to its end; the message says why. */
