@@ -61,7 +61,7 @@ export async function startHost(
         return {
           role: service.role,
           mailbox: mailbox ? 'ok' : 'down',
-          database: database ? 'ok' : 'down',
+          database: database && !service.databaseAway() ? 'ok' : 'down',
           delivery: state,
           ackAgeSeconds,
         };

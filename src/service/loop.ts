@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
+import { LostLease, Outage, messageOf, type Dependency } from '../runtime/outage.ts';
 import type { Round, StationName } from '../runtime/station.ts';
 
 /** Pauses of a station in an outage, ms: doubling up to the cap. */
@@ -16,7 +16,13 @@ const OUTAGE_CAP_MS = 5_000;
 export type LoopState =
   | { readonly state: 'running'; readonly since: number }
   | { readonly state: 'paused'; readonly since: number; readonly by: string; readonly reason: string }
-  | { readonly state: 'outage'; readonly since: number; readonly reason: string }
+  | {
+      readonly state: 'outage';
+      readonly since: number;
+      readonly reason: string;
+      /** Who is away; null where an unexpected error stopped the round. */
+      readonly dependency: Dependency | null;
+    }
   | { readonly state: 'stopped'; readonly since: number; readonly reason: string };
 
 export interface LoopOptions {
@@ -105,7 +111,8 @@ export class StationLoop {
         // What is no outage either is a fault of ours without a message to charge: the same pause, louder.
         if (!(error instanceof Outage))
           this.#options.log.error({ err: error }, 'unexpected error in a round');
-        this.#enter({ state: 'outage', since: this.#now(), reason: messageOf(error) });
+        const dependency = error instanceof Outage ? error.dependency : null;
+        this.#enter({ state: 'outage', since: this.#now(), reason: messageOf(error), dependency });
         await this.#rest(backoff, false);
         backoff = Math.min(backoff * 2, OUTAGE_CAP_MS);
       }

@@ -145,6 +145,18 @@ export class Service implements LiveView {
     this.#pipeline?.wakeInbox();
   }
 
+  /**
+   * Whether a station, or the lease, could not use our own database at its last try. It may still answer a question:
+   * with a full disk, or read-only.
+   */
+  databaseAway(): boolean {
+    const loops = this.#pipeline?.loops ?? [];
+    return (
+      this.#awaySince !== null ||
+      loops.some(({ state }) => state.state === 'outage' && state.dependency === 'database')
+    );
+  }
+
   /** Whether delivery works, and the age of the last acknowledgement. */
   delivery(): { readonly state: 'ok' | 'degraded'; readonly ackAgeSeconds: number | null } {
     const loop = this.#pipeline?.loops.find(({ name }) => name === 'delivery');
