@@ -105,19 +105,19 @@ export async function selectFloors(db: Queryable): Promise<readonly ToldVersion[
   return db.query<ToldVersion>(SELECT_FLOORS);
 }
 
-const OWN_MARKS = statement(
-  'restore.ownMarks',
+const OWN_ROWS = statement(
+  'restore.ownRows',
   // Primary key from the given ID downwards.
   `select exists (
      select from (
-       select backfill_at, marked_at_intake, shadow from proc_state where msg_id <= $1 order by msg_id desc limit 500
-     ) newest where backfill_at is not null and not marked_at_intake and not shadow
+       select marked_at_intake, shadow from proc_state where msg_id <= $1 order by msg_id desc limit 500
+     ) newest where not marked_at_intake and not shadow
    ) as present`,
 );
 
-/** Whether the newest messages at or below an ID carry marks of ours: others, a former system, may have set marks, too. */
-export async function hasOwnMarks(db: Queryable, upTo: bigint): Promise<boolean> {
-  return (await db.query<{ present: boolean }>(OWN_MARKS, [upTo]))[0]?.present === true;
+/** Whether the newest messages at or below an ID came unmarked, one at least: else a former system has set the marks. */
+export async function cameUnmarked(db: Queryable, upTo: bigint): Promise<boolean> {
+  return (await db.query<{ present: boolean }>(OWN_ROWS, [upTo]))[0]?.present === true;
 }
 
 const UNFINISHED = statement(

@@ -3,7 +3,7 @@ import { msgId } from '../../domain/ids.ts';
 import type { Mailbox } from '../../mailbox/port.ts';
 import type { Queryable } from '../../store/statement.ts';
 import type { Cursor } from '../../store/inbox-cursor.ts';
-import { hasOwnMarks, selectUnfinishedAfter } from '../../store/restore.ts';
+import { cameUnmarked, selectUnfinishedAfter } from '../../store/restore.ts';
 
 const PAGE = 500;
 const WALK_PAGE = 5_000;
@@ -21,7 +21,7 @@ export interface ForgottenMarks {
 /**
  * Looks for such marks: at the first messages above W and the first unfinished ones, and further only where one is found
  * there. Marks that others may have set say nothing: before the seed, in shadow mode (the caller's business), or where
- * none of the newest messages carries a mark of ours. Throws Outage.
+ * all of the newest messages were marked already when they were read. Throws Outage.
  *
  * @param ceiling highest ID that an earlier start has found: marks up to it are no news
  */
@@ -32,7 +32,7 @@ export async function forgottenMarks(
   ceiling: bigint,
 ): Promise<ForgottenMarks> {
   const nothing = { unfinished: [], highest: watermark, above: 0 };
-  if (seededAt === null || !(await hasOwnMarks(db, watermark))) return nothing;
+  if (seededAt === null || !(await cameUnmarked(db, watermark))) return nothing;
   const unfinished = await markedAmongUnfinished(db, mailbox);
   const from = ceiling > watermark ? ceiling : watermark;
   let highest = watermark;
