@@ -44,7 +44,7 @@ async function restores(
     registerRequest(
       tx,
       { rtype: 'ABDG', operationDay: null, sender: 'MSGX' },
-      { by: 'test', now: Date.now() },
+      { by: 'msgx:on-start', now: Date.now() },
     ),
   );
   await until('the request to be sent', async () =>
