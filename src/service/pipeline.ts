@@ -82,6 +82,7 @@ export class Pipeline {
       airport: config.airport,
       timeZone: config.timeZone,
       sender: config.sender,
+      clockSkewMs: config.requests.clockSkewMs,
       publication: publicationOf(config, dialect),
       shadow: pipeline.shadow,
     });

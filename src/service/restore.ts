@@ -40,6 +40,8 @@ export interface RestoreCheckOptions {
   readonly timeZone: string;
   /** Our SNDR. */
   readonly sender: string;
+  /** ms (contract, `requests.clock-skew`). */
+  readonly clockSkewMs: number;
   readonly publication: Publication;
   readonly shadow: boolean;
 }
@@ -199,7 +201,6 @@ export class RestoreCheck {
     const { known, watermark } = await database.transaction(
       async (tx) => {
         const facts = { known: await lastEventId(tx), watermark: (await readCursor(tx)).watermark };
-        await raiseEventIds(tx, eventId);
         await addNote(tx, { kind: 'events', known: facts.known, seen: eventId, now });
         if (msgId > facts.watermark)
           await addNote(tx, { kind: 'messages', known: facts.watermark, seen: msgId, now });
@@ -208,6 +209,8 @@ export class RestoreCheck {
         // The pump is not in a batch now: its next one sees them.
         for (const { flid, version } of versions)
           this.#floors.set(flid, Math.max(version, this.#floors.get(flid) ?? 0));
+        // Last: what cannot be rolled back would hide the sign from the next start.
+        await raiseEventIds(tx, eventId);
         return facts;
       },
       { fence, exclusive: true },
@@ -219,9 +222,9 @@ export class RestoreCheck {
   }
 
   async #askOutbound(): Promise<void> {
-    const { database, mailbox, dialect, sender, fence, clock, log } = this.#on;
+    const { database, mailbox, fence, clock, log } = this.#on;
     if (this.#outboundDone) return;
-    const { known, newest, messages } = await forgottenOutbound(database, mailbox, dialect, sender);
+    const { known, newest, messages } = await forgottenOutbound(database, mailbox, this.#on);
     if (newest !== null) {
       await database.transaction(
         async (tx) => {
@@ -237,7 +240,7 @@ export class RestoreCheck {
       );
       log.warn(
         { messages, lastSequence: known, newestSequence: newest },
-        'our database was restored from a backup: COUTMSGS holds messages of ours that it does not know; our SEQN goes on behind the newest. Answers to forgotten requests are skipped as no-open-request: ask again',
+        'our database was restored from a backup: COUTMSGS holds messages of ours that it does not know; our SEQN goes on behind the furthest. Answers to forgotten requests are skipped as no-open-request: ask again',
       );
     }
     this.#outboundDone = true;

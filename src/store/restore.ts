@@ -45,7 +45,7 @@ const RAISE_EVENT_IDS = statement(
    where $1 > coalesce(pg_sequence_last_value(pg_get_serial_sequence('msg_event', 'event_id')::regclass), 0)`,
 );
 
-/** Lets event IDs go on above one. A rollback does not undo it, which does no harm. */
+/** Lets event IDs go on above one. A rollback does not undo it. */
 export async function raiseEventIds(tx: Queryable, above: bigint): Promise<void> {
   await tx.query(RAISE_EVENT_IDS, [above]);
 }
@@ -185,19 +185,15 @@ export async function settleFloors(tx: Queryable, flids: readonly string[], now:
 const OUTBOUND = statement(
   'restore.outbound',
   // Both tables whole: what was sent to the upstream is few.
-  `select greatest(
-       coalesce((select max(out_id) from req_track), 0), coalesce((select max(out_id) from error_report), 0)) as id,
-     (select last from outbound_counter) as last,
-     array(select seqn::text from req_track where seqn is not null
-       union select seqn::text from error_report where seqn is not null) as sequences`,
+  `select greatest((select max(out_id) from req_track), (select max(out_id) from error_report), 0) as id,
+     (select last from outbound_counter) as last`,
 );
 
-/** What is known of COUTMSGS: the highest ID of a row of ours, our last SEQN, and every SEQN given. */
-export async function knownOutbound(
-  db: Queryable,
-): Promise<{ readonly id: bigint; readonly last: number; readonly sequences: ReadonlySet<string> }> {
-  const [row] = await db.query<{ id: bigint; last: number; sequences: readonly string[] }>(OUTBOUND);
-  return { id: row?.id ?? 0n, last: row?.last ?? 0, sequences: new Set(row?.sequences ?? []) };
+/** What is known of COUTMSGS: the highest ID of a row of ours, and our last SEQN, 0 before the first. */
+export async function knownOutbound(db: Queryable): Promise<{ readonly id: bigint; readonly last: number }> {
+  const [row] = await db.query<{ id: bigint; last: number }>(OUTBOUND);
+  if (row === undefined) throw new Error('the row of outbound_counter is missing');
+  return row;
 }
 
 const SET_SEQUENCE = statement('restore.setSequence', `update outbound_counter set last = $1`);

@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createMetrics } from '../../src/runtime/metrics.ts';
 import { gate, schedule } from '../kit/messages.ts';
@@ -32,11 +34,13 @@ describe.skipIf(postgresMissing !== null)('health, readiness and metrics', () =>
     const box = await createTestDatabase({ blank: true });
     const ownProxy = await startProxy(targetOf(own.url));
     const boxProxy = await startProxy(targetOf(box.url));
+    const journal = join(await mkdtemp(join(tmpdir(), 'msgx-health-')), 'journal');
+    test.onTestFinished(() => rm(dirname(journal), { recursive: true, force: true }));
     const pipeline = await startPipeline(test, {
       databaseUrl: through(own.url, ownProxy),
       mailboxUrl: through(box.url, boxProxy),
       settings: {
-        delivery: { journal: { dir: join(import.meta.filename, 'journal') } },
+        delivery: { journal: { dir: journal } },
         mailbox: { timeout: '1s' },
       },
     });
@@ -50,6 +54,8 @@ describe.skipIf(postgresMissing !== null)('health, readiness and metrics', () =>
       status: 200,
       body: { role: 'active', mailbox: 'ok', database: 'ok', delivery: 'ok', ackAgeSeconds: null },
     });
+    // Nothing has been sent, and so there is no folder yet: now there cannot be one.
+    await writeFile(journal, '');
     await pipeline.mailbox.insert(schedule('700001'));
     await vi.waitFor(
       async () =>
@@ -76,6 +82,27 @@ describe.skipIf(postgresMissing !== null)('health, readiness and metrics', () =>
       timeout: 15_000,
       interval: 200,
     });
+  });
+
+  it('a target that cannot be read at the start degrades delivery before there is anything to send', async (test) => {
+    const pipeline = await startPipeline(test, {
+      settings: { delivery: { journal: { dir: join(import.meta.filename, 'journal') } } },
+    });
+    await vi.waitFor(
+      async () =>
+        expect(await (await fetch(`${pipeline.running.url}/readyz`)).json()).toMatchObject({
+          role: 'active',
+          delivery: 'degraded',
+        }),
+      { timeout: 10_000, interval: 100 },
+    );
+    // By the marks nothing is forgotten: the pump does not wait for it.
+    await pipeline.mailbox.insert(schedule('700001'));
+    await vi.waitFor(
+      async () =>
+        expect(await pipeline.rows('select state from proc_state')).toEqual([{ state: 'SUCCEEDED' }]),
+      { timeout: 10_000, interval: 100 },
+    );
   });
 
   it('health fails where a loop is stuck, and names it', async (test) => {
