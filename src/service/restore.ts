@@ -206,14 +206,14 @@ export class RestoreCheck {
           await addNote(tx, { kind: 'messages', known: facts.watermark, seen: msgId, now });
         for (let at = 0; at < versions.length; at += FLOORS_CHUNK)
           await addFloors(tx, versions.slice(at, at + FLOORS_CHUNK), now);
-        // The pump is not in a batch now: its next one sees them.
+        // What the pump has decided without them is not written: the generation is raised.
         for (const { flid, version } of versions)
           this.#floors.set(flid, Math.max(version, this.#floors.get(flid) ?? 0));
         // Last: what cannot be rolled back would hide the sign from the next start.
         await raiseEventIds(tx, eventId);
         return facts;
       },
-      { fence, exclusive: true },
+      { fence, exclusive: 'others' },
     );
     log.warn(
       { lastEventId: known, toldEventId: eventId, flights: versions.length, watermark, toldMessage: msgId },

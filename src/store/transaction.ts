@@ -93,6 +93,15 @@ const EXCLUSIVE = { pump: exclusive('pump'), others: exclusive('others') };
  */
 export const HELD = `current_setting('msgx.held', true)`;
 
+const HELD_GENERATION = statement('database.held', `select ${HELD}::bigint as generation`);
+
+/** {@link HELD}, in a transaction that holds the lock. */
+export async function heldGeneration(tx: Queryable): Promise<bigint> {
+  const [row] = await tx.query<{ generation: bigint }>(HELD_GENERATION);
+  if (row === undefined) throw new Error('pipeline_lock is not held');
+  return row.generation;
+}
+
 const NO_ROWS: Promise<readonly Row[]> = Promise.resolve([]);
 
 /** Sends a statement whose answer is waited for later. */

@@ -2,14 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { registerRequest } from '../../src/store/req-track.ts';
 import { restoreBackup, takeBackup } from '../kit/backup.ts';
+import { gate, schedule } from '../kit/messages.ts';
 import { postgresMissing } from '../kit/postgres.ts';
 import { productionMissing, productionParts } from '../kit/production-parts.ts';
-import {
-  preparePipeline,
-  type JournalLine,
-  type PipelineOptions,
-  type TestPipeline,
-} from '../kit/service-pipeline.ts';
+import { preparePipeline, type PipelineOptions, type TestPipeline } from '../kit/service-pipeline.ts';
 import { until } from '../kit/until.ts';
 import { expectClean, firstDeliveries } from './checks.ts';
 import { daySteps, playInto } from './simulated.ts';
@@ -28,44 +24,8 @@ const flightsOf = (pipeline: TestPipeline) =>
     'select flid, operation_day::text as day, deleted, state::text as state from flight_schd order by flid',
   );
 
-/**
- * A flight that consumers know in a version that only messages above an ID brought, and those messages, which name no
- * other one: once they are gone, nothing is left that could bring the flight beyond that version. A message that had not
- * ended in the backup could.
- */
-async function lostFlight(
-  pipeline: TestPipeline,
-  told: readonly JournalLine[],
-  forgetful: bigint,
-): Promise<{ readonly flid: string; readonly messages: readonly bigint[] }> {
-  const rows = (await pipeline.mailboxSide.contents()).map(({ id, text }) => ({ id, flids: flidsOf(text) }));
-  const unended = new Set(
-    (
-      await pipeline.rows<{ id: string }>(
-        "select msg_id::text as id from proc_state where state in ('PENDING', 'FAILED')",
-      )
-    ).map(({ id }) => BigInt(id)),
-  );
-  const known = await pipeline.rows<{ flid: string }>('select flid from flight_schd where not deleted');
-  for (const { flid } of known) {
-    const naming = rows.filter(({ flids }) => flids.has(flid));
-    const messages = naming.filter(({ id }) => id > forgetful);
-    const last = told.findLast(({ key }) => key === flid)?.value;
-    if (
-      last?.['eventType'] === 'UPSERT' &&
-      causeOf(last) > forgetful &&
-      messages.every(({ flids }) => flids.size === 1) &&
-      !naming.some(({ id }) => unended.has(id))
-    )
-      return { flid, messages: messages.map(({ id }) => id) };
-  }
-  throw new Error('no flight has forgotten messages of its own alone');
-}
-
-const flidsOf = (text: string | null) =>
-  new Set([...(text ?? '').matchAll(/<FLID>([^<]+)<\/FLID>/g)].map(([, flid = '']) => flid));
-const causeOf = (value: Readonly<Record<string, unknown>>) =>
-  BigInt((value['cause'] as { readonly msgId: string }).msgId);
+/** Known before the backup; its only change since is gone from the mailbox when the backup is put back. */
+const LOST_FLID = '999001';
 
 async function restores(
   test: { onTestFinished(close: () => Promise<void>): void },
@@ -79,11 +39,16 @@ async function restores(
   const second = steps.slice(first.length, COUNT);
 
   let running = await pipeline.start();
+  await pipeline.mailbox.insert(schedule(LOST_FLID));
   await playInto(pipeline, first, 200);
+  await until('the flight to be known', async () =>
+    (await pipeline.rows(`select 1 from flight_schd where flid = '${LOST_FLID}'`)).length > 0 ? true : null,
+  );
   // In the middle: messages are read, processed, told and marked while it is taken.
   const playing = playInto(pipeline, second, 200);
   await takeBackup(pipeline.client);
   await playing;
+  const lostMessage = await pipeline.mailbox.insert(gate(LOST_FLID, 'G9'));
   await pipeline.database.transaction((tx) =>
     registerRequest(
       tx,
@@ -112,9 +77,6 @@ async function restores(
     toldVersions.set(key, Math.max(Number(value?.['stateVersion']), toldVersions.get(key) ?? 0));
 
   await restoreBackup(pipeline.client);
-  const [forgetful] = await pipeline.rows<{ id: string }>(
-    'select coalesce(max(msg_id), 0)::text as id from proc_state',
-  );
   const pendingAtBackup = new Set(
     (
       await pipeline.rows<{ id: string }>(
@@ -122,9 +84,7 @@ async function restores(
       )
     ).map(({ id }) => id),
   );
-  const lost = await lostFlight(pipeline, before.told, BigInt(forgetful!.id));
-  const lostFlid = lost.flid;
-  await pipeline.mailboxSide.remove(lost.messages);
+  await pipeline.mailboxSide.remove([lostMessage]);
 
   running = await pipeline.start();
   await pipeline.drained();
@@ -138,7 +98,7 @@ async function restores(
   });
 
   // Converged: every flight is as it was, but for the one whose message is gone.
-  const others = (flights: readonly Flight[]) => flights.filter(({ flid }) => flid !== lostFlid);
+  const others = (flights: readonly Flight[]) => flights.filter(({ flid }) => flid !== LOST_FLID);
   expect(others(await flightsOf(pipeline))).toEqual(others(before.flights));
   // No mark was touched.
   const marks = await pipeline.mailboxSide.marks();
@@ -165,10 +125,10 @@ async function restores(
     expect(versions, `versions of ${key}`).toEqual([...new Set(versions)].sort((a, b) => a - b));
   }
   // The flight whose message is gone was told as it is.
-  const own = after.findLast(({ key }) => key === lostFlid);
-  expect(own?.value).toMatchObject({ stateVersion: toldVersions.get(lostFlid)! + 1, cause: null });
-  const state = (await flightsOf(pipeline)).find(({ flid }) => flid === lostFlid)?.state;
-  const toldState = (await pipeline.journal('schd')).findLast(({ key }) => key === lostFlid);
+  const own = after.findLast(({ key }) => key === LOST_FLID);
+  expect(own?.value).toMatchObject({ stateVersion: toldVersions.get(LOST_FLID)! + 1, cause: null });
+  const state = (await flightsOf(pipeline)).find(({ flid }) => flid === LOST_FLID)?.state;
+  const toldState = (await pipeline.journal('schd')).findLast(({ key }) => key === LOST_FLID);
   expect(toldState?.value?.['flight']).toEqual(JSON.parse(state!));
 
   // No SEQN of ours stands twice in COUTMSGS.

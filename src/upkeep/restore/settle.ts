@@ -24,7 +24,7 @@ import {
   type ToldVersion,
 } from '../../store/restore.ts';
 import { toTimestamp } from '../../store/time.ts';
-import type { Fence, Transaction } from '../../store/transaction.ts';
+import { heldGeneration, type Fence, type Transaction } from '../../store/transaction.ts';
 
 /** Flights of one transaction. */
 const BATCH = 100;
@@ -53,7 +53,7 @@ export async function settle(context: SettleContext): Promise<'done' | 'waiting'
     const bounds = await mailbox.bounds();
     if (bounds !== null && watermark < bounds.max) return 'waiting';
   }
-  const left = await database.transaction((tx) => settleBatch(context, tx), { fence, exclusive: true });
+  const left = await database.transaction((tx) => settleBatch(context, tx), { fence, exclusive: 'others' });
   return left ? 'more' : 'done';
 }
 
@@ -110,7 +110,7 @@ async function settleBatch(context: SettleContext, tx: Transaction): Promise<boo
       flightMessages: [],
       terminals: [],
     },
-    { at, profileHash },
+    { at, profileHash, generation: await heldGeneration(tx) },
     async () => undefined,
   );
   await settleFloors(
