@@ -45,7 +45,14 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
     const first = await msgx(['migrate', '--json'], { cwd });
     expect(JSON.parse(first.stdout)).toMatchObject({
       schema: 'msgx',
-      applied: ['0001_initial', '0002_requests', '0003_reference_history', '0004_storage', '0005_restore'],
+      applied: [
+        '0001_initial',
+        '0002_requests',
+        '0003_reference_history',
+        '0004_storage',
+        '0005_generation',
+        '0006_restore',
+      ],
       views: true,
     });
     const again = await msgx(['migrate', '--json'], { cwd });
