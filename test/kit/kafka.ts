@@ -71,22 +71,25 @@ export class TestKafka {
   readonly #directory: string;
   readonly #options: KafkaOptions;
   readonly #proxied: { readonly port: number; readonly advertisedPort: number };
+  readonly #kept: boolean;
   #kafka: Kafka;
 
   private constructor(
     kafka: Kafka,
     options: KafkaOptions,
     proxied: { readonly port: number; readonly advertisedPort: number },
+    kept: boolean,
   ) {
+    this.#kept = kept;
     this.#kafka = kafka;
     this.#options = options;
     this.#proxied = proxied;
     this.#directory = options.directory;
   }
 
-  /** Starts a broker with a data directory of its own; `dispose` it. */
+  /** Starts a broker with a data directory of its own, or in the given one, which is kept; `dispose` it. */
   static async start(
-    further: Pick<KafkaOptions, 'settings' | 'listeners' | 'scram'> = {},
+    further: Pick<KafkaOptions, 'settings' | 'listeners' | 'scram'> & { readonly directory?: string } = {},
   ): Promise<TestKafka> {
     const [port = 0, controllerPort = 0, behind = 0, proxy = 0] = await freePorts(4);
     const proxied = { port: behind, advertisedPort: proxy };
@@ -94,10 +97,10 @@ export class TestKafka {
       ...further,
       port,
       controllerPort,
-      directory: await mkdtemp(join(tmpdir(), 'msgx-kafka-')),
+      directory: further.directory ?? (await mkdtemp(join(tmpdir(), 'msgx-kafka-'))),
       listeners: [...(further.listeners ?? []), { name: 'PROXIED', protocol: 'PLAINTEXT', ...proxied }],
     };
-    const test = new TestKafka(await startKafka(options), options, proxied);
+    const test = new TestKafka(await startKafka(options), options, proxied, further.directory !== undefined);
     await test.#warmUp();
     return test;
   }
@@ -127,7 +130,7 @@ export class TestKafka {
 
   async dispose(): Promise<void> {
     await this.#kafka.kill();
-    await rm(this.#directory, { recursive: true, force: true });
+    if (!this.#kept) await rm(this.#directory, { recursive: true, force: true });
   }
 
   /** A proxy in front of the broker that clients never get around; stopped when the test ends. */

@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { afterAll } from 'vitest';
@@ -47,17 +48,24 @@ export interface MariadbServer {
   url(database: string, user?: { readonly user: string; readonly password: string }): string;
   /** A session that ends with the test file; 64-bit integers as text. */
   session(database?: string): Promise<Connection>;
-  /** Stops the server, cleanly or as a power failure would, and starts it again on the same port and folder. */
-  restart(how: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /**
+   * Stops the server, cleanly or as a power failure would, and starts it again on the same port and folder.
+   *
+   * @param downMs how long it is away at least
+   */
+  restart(how: 'SIGTERM' | 'SIGKILL', downMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a server with settings such as `auto_increment_increment=2` in a folder of its own. */
-export async function startMariadb(settings: readonly string[] = []): Promise<MariadbServer> {
+/**
+ * Starts a server with settings such as `auto_increment_increment=2` in a folder of its own, which is removed when it is
+ * stopped, or in the given one, which is kept.
+ */
+export async function startMariadb(settings: readonly string[] = [], kept?: string): Promise<MariadbServer> {
   if (server === null || installer === null) throw new Error(mariadbMissing ?? '');
-  const folder = await mkdtemp(join(tmpdir(), 'msgx-mariadb-'));
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'msgx-mariadb-')));
   const [data, temporary] = [join(folder, 'data'), join(folder, 'temporary')];
-  await mkdir(temporary);
+  await mkdir(temporary, { recursive: true });
   const user = `--user=${userInfo().username}`;
   await promisify(execFile)(installer, [
     '--no-defaults',
@@ -142,15 +150,16 @@ grant all privileges on *.* to '${ADMIN.user}'@'%' with grant option;
       sessions.push(connection);
       return connection;
     },
-    async restart(how) {
+    async restart(how, downMs = 0) {
       await running.stop(how);
+      await sleep(downMs);
       running = running.again();
       await ready();
     },
     async stop() {
       for (const session of sessions) session.destroy();
       await running.stop('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
+      if (kept === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }

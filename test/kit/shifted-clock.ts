@@ -1,8 +1,11 @@
 /**
- * Loaded into a process with `node --import`: shifts its wall clock by SHIFTED_CLOCK_MS. Timers and the monotonic
- * clock go on as they are, as on a host whose clock is set wrongly.
+ * Loaded into a process with `node --import`: shifts its wall clock by SHIFTED_CLOCK_MS, and with each SIGUSR2 by the next
+ * of SHIFTED_CLOCK_JUMPS (ms, commas between them). Timers and the monotonic clock go on as they are, as on a host whose
+ * clock is set.
  */
-const shift = Number(process.env['SHIFTED_CLOCK_MS'] ?? '0');
+let shift = Number(process.env['SHIFTED_CLOCK_MS'] ?? '0');
+const jumps = (process.env['SHIFTED_CLOCK_JUMPS'] ?? '').split(',').filter((jump) => jump !== '');
+if (jumps.length > 0) process.on('SIGUSR2', () => (shift += Number(jumps.shift() ?? '0')));
 const RealDate = Date;
 const now = () => RealDate.now() + shift;
 

@@ -4,20 +4,11 @@ import type { LogLine } from '../kit/msgx-process.ts';
 import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
 import { startPipeline } from '../kit/service-pipeline.ts';
 import { startProxy, targetOf } from '../kit/tcp-proxy.ts';
+import { TRANSACTIONS } from '../kit/station-transactions.ts';
 import { until } from '../kit/until.ts';
 import { expectClean, expectTold } from './checks.ts';
 import { daySteps, playInto } from './simulated.ts';
 
-/** The statement by which each transaction is known, whose it is, and the answer that says that it is committed. */
-const TRANSACTIONS = [
-  [['enqueue.insert', 'commit'], 'inbox', 'COMMIT'],
-  // A transaction of its own in one statement.
-  [['identity.bind'], 'pump', 'SELECT'],
-  [['batch.write', 'commit'], 'pump', 'COMMIT'],
-  [['msgEvent.sent', 'commit'], 'delivery', 'COMMIT'],
-  [['schdEvent.sent', 'commit'], 'delivery', 'COMMIT'],
-  [['owedMark.confirm', 'commit'], 'backfill', 'COMMIT'],
-] as const;
 const PORTION = 60;
 
 describe.skipIf(postgresMissing !== null)('the answer to a commit', () => {
