@@ -29,6 +29,7 @@ const child = spawn(
       MSGX_TORTURE_MINUTES: values.minutes,
       MSGX_TORTURE_SEED: values.seed,
       MSGX_TORTURE_RATE: values.rate,
+      MSGX_TORTURE_SHOWN: '1',
     },
   },
 );

@@ -1,7 +1,8 @@
 /**
  * Everything at once: processes and servers killed, networks and clocks disturbed, for two minutes; afterwards the checker
- * finds nothing. `npm run torture -- --minutes N --seed S` is longer and other runs of the same.
+ * finds nothing. `npm run torture -- --minutes N --seed S` is longer, other runs of the same, and shows its progress.
  */
+import { appendFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,8 @@ import { torture } from './run.ts';
 const MINUTES = sized('MSGX_TORTURE_MINUTES', 2);
 const SEED = process.env['MSGX_TORTURE_SEED'] ?? '1';
 const RATE = sized('MSGX_TORTURE_RATE', 40);
+/** Among the other tests it writes to its log alone. */
+const SHOWN = process.env['MSGX_TORTURE_SHOWN'] === '1';
 /** Setting up, draining and checking. */
 const BESIDES_MS = 400_000;
 
@@ -21,17 +24,14 @@ describe.skipIf(productionMissing !== null)('torture', () => {
     const folder = await mkdtemp(join(tmpdir(), 'msgx-torture-'));
     test.onTestFinished(async ({ task }) => {
       if (task.result?.state === 'pass') await rm(folder, { recursive: true, force: true });
-      else process.stdout.write(`logs, databases and findings are in ${folder}\n`);
+      else process.stderr.write(`the logs of the run and the data of its servers are in ${folder}\n`);
     });
-    const say = (line: string) => void process.stdout.write(`${line}\n`);
-    const { findings, written, processed } = await torture(test, {
-      minutes: MINUTES,
-      seed: SEED,
-      rate: RATE,
-      folder,
-      say,
-    });
-    expect(findings).toEqual([]);
-    expect(processed).toBe(written);
+    const say = (line: string) => {
+      appendFileSync(join(folder, 'run.log'), `${line}\n`);
+      if (SHOWN) process.stdout.write(`${line}\n`);
+    };
+    const report = await torture(test, { minutes: MINUTES, seed: SEED, rate: RATE, folder, say });
+    expect(report.findings).toEqual([]);
+    expect(report.processed).toBe(report.written);
   });
 });
