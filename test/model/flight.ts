@@ -100,12 +100,3 @@ export class Flight {
     return this.#registers.get(name)?.value ?? null;
   }
 }
-
-/** A text that is the same for equal values, whatever the order of their keys. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : inner,
-  );
-}

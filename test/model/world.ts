@@ -3,7 +3,8 @@
  * restatement of dialect.md ("Merge rules") and decisions.md ("State", "Order of judgement") that shares no code with
  * the pipeline. It knows the kinds of message that the simulator writes and throws at any other.
  */
-import { canonical, Flight } from './flight.ts';
+import { equal } from './equal.ts';
+import { Flight } from './flight.ts';
 import { readMessage, type Body, type Entry, type FlightPart, type Json, type Write } from './message.ts';
 
 /** How a message ends. */
@@ -126,12 +127,11 @@ export class World {
       const flight = this.flights.get(flid) ?? (deleted === false ? this.#create(own[0]) : null);
       if (flight === null || !matches(flight)) continue;
       matched = true;
-      const before = flight.version === 0 || flight.deleted ? null : canonical(flight.state());
+      const before = flight.version === 0 || flight.deleted ? null : flight.state();
       for (const { writes } of own) for (const write of writes) flight.write(msgId, this.#kept(write));
       if (deleted !== null) flight.mark(msgId, deleted);
-      const state = flight.state();
-      const after = flight.deleted ? null : canonical(state);
-      if (before === after) continue;
+      const after = flight.deleted ? null : flight.state();
+      if (equal(before, after)) continue;
       flight.version += 1;
       changes.push({
         flid,
@@ -139,7 +139,7 @@ export class World {
         msgId,
         type: after === null ? 'TOMBSTONE' : 'UPSERT',
         operationDay: flight.operationDay,
-        flight: after === null ? null : state,
+        flight: after,
       });
     }
     if (!matched) return { verdict: skipped('no-match:'), changes: [] };

@@ -90,6 +90,8 @@ export async function torture(closing: Closing, options: TortureOptions): Promis
     await pipeline.drained(DRAIN_MS);
     tell(`${progressLine(writing.played, watching)}; drained, checking`);
     await watching.stop();
+    // The checker leaves no time to the proxies.
+    const stopped = await stopAll(instances);
     const facts = await readFacts(pipeline, {
       acknowledged: upstream.acknowledged,
       seenMarkedEarly: [...watching.early],
@@ -101,7 +103,7 @@ export async function torture(closing: Closing, options: TortureOptions): Promis
       ...found.map(lineOf),
       ...verified,
       ...endsOf(instances),
-      ...(await stopAll(instances)),
+      ...stopped,
       ...missed(counts, minutes),
     ];
     await writeFile(join(folder, 'findings.txt'), findings.map((line) => `${line}\n`).join(''));

@@ -2,7 +2,7 @@
  * The checker: everything that a run left behind against everything that its upstream wrote. It knows the promise and
  * not the pipeline: what a message does is restated in `test/model`, and nothing here comes from `src`.
  */
-import { canonical } from '../../model/flight.ts';
+import { equal } from '../../model/equal.ts';
 import { World, type Result } from '../../model/world.ts';
 import type { Facts, Finding, MessageRow } from './facts.ts';
 import { checkIdentities, checkIntake, checkMarks, checkOrder, inOrderOfEnd } from './messages.ts';
@@ -66,7 +66,11 @@ function* compareOutcome(message: MessageRow, { verdict }: Result): Generator<Fi
 function* compareFlights(facts: Facts, world: World): Generator<Finding> {
   const stored = new Map(facts.flights.map((flight) => [flight.flid, flight]));
   const versions = new Map<string, number[]>();
-  for (const { flid, version } of facts.events) versions.set(flid, [...(versions.get(flid) ?? []), version]);
+  for (const { flid, version } of facts.events) {
+    const list = versions.get(flid);
+    if (list === undefined) versions.set(flid, [version]);
+    else list.push(version);
+  }
   const { last, findings: order } = lastStates(facts);
   yield* order;
   for (const flid of new Set([...stored.keys(), ...world.flights.keys()])) {
@@ -83,14 +87,14 @@ function* compareFlights(facts: Facts, world: World): Generator<Finding> {
     if (row.deleted !== flight.deleted || row.operationDay !== flight.operationDay) {
       const detail = `stored as ${row.deleted ? 'deleted' : 'there'} on ${row.operationDay}, should be ${flight.deleted ? 'deleted' : 'there'} on ${flight.operationDay}`;
       yield { kind: 'wrong-state', subject, detail };
-    } else if (canonical(row.state) !== canonical(state)) {
+    } else if (!equal(row.state, state)) {
       yield { kind: 'wrong-state', subject, detail: `stored: ${difference(row.state, state)}` };
     }
 
     const told = last.get(flid);
     const wanted = flight.deleted ? null : state;
     if (told === undefined) yield { kind: 'lost', subject, detail: 'nothing in the topic of states' };
-    else if (canonical(told.value?.['flight'] ?? null) !== canonical(wanted)) {
+    else if (!equal(told.value?.['flight'] ?? null, wanted)) {
       const detail = `told last: ${difference(told.value?.['flight'] ?? null, wanted)}`;
       yield { kind: 'wrong-state', subject, detail };
     }
@@ -113,7 +117,7 @@ function* compareReference(facts: Facts, world: World): Generator<Finding> {
     const [row, wanted] = [stored.get(name), world.reference.get(name)];
     const left = row === undefined ? null : { active: row.active, body: row.body };
     const right = wanted === undefined ? null : { active: wanted.active, body: wanted.body };
-    if (canonical(left) !== canonical(right)) {
+    if (!equal(left, right)) {
       yield { kind: 'wrong-state', subject: `reference ${name}`, detail: difference(left, right) };
     }
   }

@@ -1,6 +1,6 @@
 /** The topics: each change told at least once and in order, again only while nobody had recorded it. */
 import type { Change } from '../../model/world.ts';
-import { canonical } from '../../model/flight.ts';
+import { equal, isObject } from '../../model/equal.ts';
 import type { EventRow, Facts, Finding, Told } from './facts.ts';
 
 /** The clocks of the broker and of our database are compared. */
@@ -73,7 +73,7 @@ export class ToldChanges {
         told.eventId,
         `version ${version} of ${flid} is no ${type} of ${operationDay}`,
       );
-    } else if (canonical(value['flight']) !== canonical(flight)) {
+    } else if (!equal(value['flight'], flight)) {
       yield eventFinding(
         'wrong-state',
         told.eventId,
@@ -97,7 +97,7 @@ export class ToldChanges {
   *#checkAgain(told: Told): Generator<Finding> {
     const { eventId, key, at } = told;
     const first = this.first.get(nameOf(key, versionOf(told)));
-    if (first !== undefined && canonical(first.value) !== canonical(told.value)) {
+    if (first !== undefined && !equal(first.value, told.value)) {
       yield eventFinding('wrong-state', eventId, 'told again with another value');
     }
     const sentAt = this.#events.get(eventId)?.sentAt ?? null;
@@ -155,16 +155,12 @@ export function lastStates(facts: Facts): {
 export function difference(left: unknown, right: unknown, path = ''): string {
   if (isObject(left) && isObject(right)) {
     for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      if (canonical(left[key] ?? null) !== canonical(right[key] ?? null)) {
+      if (!equal(left[key] ?? null, right[key] ?? null)) {
         return difference(left[key], right[key], path === '' ? key : `${path}.${key}`);
       }
     }
   }
-  return `${path} is ${canonical(left ?? null)}, should be ${canonical(right ?? null)}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+  return `${path} is ${JSON.stringify(left ?? null)}, should be ${JSON.stringify(right ?? null)}`;
 }
 
 function versionOf({ value }: Told): number {
