@@ -19,7 +19,6 @@ const STARTING_MS = 90_000;
 
 /** An end that nobody had asked for. */
 export interface OwnEnd {
-  readonly instance: string;
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stderr: string;
@@ -70,6 +69,11 @@ export class Instance {
     );
   }
 
+  /** What its processes wrote to stderr: an operator would take it for trouble. */
+  stderr(): readonly string[] {
+    return this.#processes.map((process) => process.stderr().trim()).filter((text) => text !== '');
+  }
+
   async start(): Promise<void> {
     const process = await startMsgx(this.#closing, this.#parts.pipeline, {
       settings: this.wiring.settings,
@@ -79,7 +83,7 @@ export class Instance {
     this.#processes.push(process);
     void process.ended.then(async ({ code, signal }) => {
       if (this.#asked.has(process)) return;
-      this.ownEnds.push({ instance: this.name, code, signal, stderr: process.stderr().trim() });
+      this.ownEnds.push({ code, signal, stderr: process.stderr().trim() });
       await sleep(500);
       if (!this.#stopping && this.#process === process) await this.start();
     });

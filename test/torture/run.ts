@@ -169,14 +169,15 @@ function takeoversOf(instances: readonly Instance[]): number {
   return order.filter(({ name }, index) => index > 0 && order[index - 1]?.name !== name).length;
 }
 
-/** A process that ended though nobody had killed it: no fault of a server or the network may do that. */
+/** A process that ended though nobody had killed it, or complained: no fault of a server or the network may do that. */
 function endsOf(instances: readonly Instance[]): readonly string[] {
-  return instances.flatMap(({ ownEnds }) =>
-    ownEnds.map(
-      ({ instance, code, signal, stderr }) =>
-        `msgx ${instance} ended by itself: ${signal ?? String(code)} ${stderr}`,
+  return instances.flatMap((instance) => [
+    ...instance.ownEnds.map(
+      ({ code, signal, stderr }) =>
+        `msgx ${instance.name} ended by itself: ${signal ?? String(code)} ${stderr}`,
     ),
-  );
+    ...instance.stderr().map((text) => `msgx ${instance.name} wrote to stderr: ${text}`),
+  ]);
 }
 
 async function stopAll(instances: readonly Instance[]): Promise<readonly string[]> {

@@ -31,7 +31,8 @@ describe.skipIf(productionMissing !== null)('torture', () => {
       if (SHOWN) process.stdout.write(`${line}\n`);
     };
     const report = await torture(test, { minutes: MINUTES, seed: SEED, rate: RATE, folder, say });
-    expect(report.findings).toEqual([]);
+    // The rest is in the log.
+    expect(report.findings.slice(0, 10)).toEqual([]);
     expect(report.processed).toBe(report.written);
   });
 });
