@@ -1,5 +1,5 @@
 /**
- * `npm run torture -- --minutes N --seed S [--rate R]`: msgx under faults of every kind, see docs/invariants.md, "Torture".
+ * `npm run torture -- --minutes N --seed S [--rate R] [--keep]`: msgx under faults of every kind, see docs/invariants.md, "Torture".
  * Ends with 1 where the checker or `msgx verify` finds anything.
  */
 import { spawn } from 'node:child_process';
@@ -10,13 +10,18 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '8' },
     seed: { type: 'string', default: '1' },
     rate: { type: 'string', default: '40' },
+    /** Its folder is kept also where nothing was found. */
+    keep: { type: 'boolean', default: false },
   },
 });
-for (const name of ['minutes', 'rate'] as const) {
-  if (!/^[1-9]\d{0,3}$/.test(values[name])) {
-    console.error(`--${name} must be a whole number from 1`);
-    process.exit(2);
-  }
+const wrong = !/^[1-9]\d{0,3}(\.\d)?$/.test(values.minutes)
+  ? '--minutes must be a number from 1, such as 8 or 1.5'
+  : !/^[1-9]\d{0,3}$/.test(values.rate)
+    ? '--rate must be a whole number from 1'
+    : null;
+if (wrong !== null) {
+  console.error(wrong);
+  process.exit(2);
 }
 const child = spawn(
   'vitest',
@@ -30,6 +35,7 @@ const child = spawn(
       MSGX_TORTURE_SEED: values.seed,
       MSGX_TORTURE_RATE: values.rate,
       MSGX_TORTURE_SHOWN: '1',
+      ...(values.keep ? { MSGX_TORTURE_KEEP: '1' } : {}),
     },
   },
 );

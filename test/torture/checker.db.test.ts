@@ -187,6 +187,17 @@ describe.skipIf(postgresMissing !== null)('the checker', () => {
       () => `flight ${stored().flid}`,
     ],
     [
+      'a last state of another version',
+      () => {
+        const last = latest(good.states, stored().flid);
+        return {
+          states: change(good.states, last, ({ value }) => ({ value: { ...value, stateVersion: 99 } })),
+        };
+      },
+      'wrong-state',
+      () => `flight ${stored().flid}`,
+    ],
+    [
       'a row of reference data that is inactive',
       () => ({
         reference: good.reference.map((row, index) => (index === 0 ? { ...row, active: false } : row)),

@@ -23,8 +23,8 @@ export interface Counts {
 
 export interface Faults {
   readonly counts: Counts;
-  /** Resolves when the plan is done and every server is back. */
-  run(): Promise<void>;
+  /** Resolves when the plan is done, or broken off, and every server is back. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 /** @param say a line about each fault when it begins */
@@ -134,11 +134,14 @@ export function faultsOf(
 
   return {
     counts,
-    async run() {
+    async run(signal) {
       const start = performance.now();
       const running: Promise<void>[] = [];
       for (const { at, fault } of plan) {
-        await sleep(Math.max(0, start + at - performance.now()));
+        await sleep(Math.max(0, start + at - performance.now()), undefined, { signal }).catch(
+          () => undefined,
+        );
+        if (signal.aborted) break;
         running.push(
           begin(fault).catch((error: unknown) => say(`not done: ${JSON.stringify(fault)}: ${String(error)}`)),
         );

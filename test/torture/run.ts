@@ -12,9 +12,9 @@ import { msgx } from '../cli/kit.ts';
 import type { Closing, TestPipeline } from '../kit/service-pipeline.ts';
 import { daySteps } from '../scenarios/simulated.ts';
 import { check } from './checker/check.ts';
-import type { Facts, Finding } from './checker/facts.ts';
-import { faultsOf, type Counts } from './faults.ts';
+import { faultsOf } from './faults.ts';
 import { Instance } from './instance.ts';
+import { endsOf, lineOf, missed, summary, takeoversOf, type Done } from './outcome.ts';
 import { startParts, type Parts } from './parts.ts';
 import { readFacts } from './read-facts.ts';
 import { planFaults, quotaFor } from './schedule.ts';
@@ -22,6 +22,7 @@ import { StubbornUpstream } from './upstream.ts';
 import { watch, type Watch } from './watch.ts';
 
 export interface TortureOptions {
+  /** May be a fraction. */
   readonly minutes: number;
   readonly seed: string;
   /** Messages per second. */
@@ -32,7 +33,7 @@ export interface TortureOptions {
 }
 
 export interface TortureReport {
-  readonly counts: Counts & { readonly takeovers: number };
+  readonly counts: Done;
   readonly written: number;
   readonly processed: number;
   /** What the checker found, or `msgx verify`, and quotas that were not reached. */
@@ -41,12 +42,12 @@ export interface TortureReport {
 
 const SHARES = { duplicates: 0.02, poison: 0.01, holes: 0.004, late: 0.006, unsupported: 0.003 };
 const PROGRESS_MS = 10_000;
-/** How long msgx may take after the last fault, ms. */
-const DRAIN_MS = 180_000;
+/** How long nothing may move after the last fault, ms; how long all of it takes is the machine's business. */
+const STILL_MS = 120_000;
+const LOOK_MS = 100;
 const HELD_MS = 5_000;
-const MOST_SHOWN = 20;
 
-/** Runs it; throws where the run itself could not be made, e.g. nothing is drained in time. */
+/** Runs it; throws where it does not come to an end, e.g. because msgx does nothing more. */
 export async function torture(closing: Closing, options: TortureOptions): Promise<TortureReport> {
   const { minutes, seed, rate, folder, say } = options;
   const start = performance.now();
@@ -71,9 +72,11 @@ export async function torture(closing: Closing, options: TortureOptions): Promis
   const steps = daySteps({ ...SHARES, seed, count: Math.round(rate * 60 * minutes) });
   const writing = { played: null as Played | null };
   const progress = setInterval(() => tell(progressLine(writing.played, watching)), PROGRESS_MS);
+  const stopping = new AbortController();
+  const faulting = faults.run(stopping.signal);
   try {
     await Promise.all([
-      faults.run(),
+      faulting,
       play({
         mailbox: upstream,
         steps,
@@ -84,11 +87,12 @@ export async function torture(closing: Closing, options: TortureOptions): Promis
       }),
     ]);
     tell(`${progressLine(writing.played, watching)}; healing`);
-    await heal(instances);
+    heal(instances);
     const pipeline = await parts.reopen();
     closing.onTestFinished(() => pipeline.close());
-    await pipeline.drained(DRAIN_MS);
-    tell(`${progressLine(writing.played, watching)}; drained, checking`);
+    await drained(pipeline);
+    clearInterval(progress);
+    tell('everything is processed, told and marked; checking');
     await watching.stop();
     // The checker leaves no time to the proxies.
     const stopped = await stopAll(instances);
@@ -110,8 +114,14 @@ export async function torture(closing: Closing, options: TortureOptions): Promis
     const processed = facts.messages.filter(({ terminalSeq }) => terminalSeq !== null).length;
     summary(say, { counts, facts, upstream, watching, findings });
     return { counts, written: facts.mailbox.length, processed, findings };
+  } catch (error) {
+    tell(`broken off: ${String(error)}; done until then: ${JSON.stringify(faults.counts)}`);
+    throw error;
   } finally {
     clearInterval(progress);
+    // Nothing may be started behind the back of those who stop the servers.
+    stopping.abort();
+    await faulting;
   }
 }
 
@@ -131,14 +141,27 @@ function instancesOf(closing: Closing, parts: Parts, seed: string): readonly [In
 }
 
 /** All cables are in, nobody sleeps. */
-async function heal(instances: readonly Instance[]): Promise<void> {
+function heal(instances: readonly Instance[]): void {
   for (const { wiring } of instances) {
     for (const proxy of Object.values(wiring.proxies)) {
       proxy.heal();
       proxy.cut();
     }
   }
-  await sleep(0);
+}
+
+/** Waits until nothing is left to do, as long as anything moves. */
+async function drained(pipeline: TestPipeline): Promise<void> {
+  let moved = { at: performance.now(), standing: '' };
+  for (;;) {
+    const { unread, unfinished, finished, undelivered, owed } = await pipeline.standing();
+    if (unread === 0 && unfinished === 0 && undelivered === 0 && owed === 0) return;
+    const standing = JSON.stringify({ unread, unfinished, finished, undelivered, owed });
+    if (standing !== moved.standing) moved = { at: performance.now(), standing };
+    else if (performance.now() - moved.at > STILL_MS)
+      throw new Error(`nothing has moved for ${String(STILL_MS / 1_000)} s: ${standing}`);
+    await sleep(LOOK_MS);
+  }
 }
 
 /** `msgx verify` as an operator calls it, around the proxies. */
@@ -161,90 +184,11 @@ async function verifyLines(pipeline: TestPipeline, folder: string): Promise<read
   return lines.length === 0 && code !== 0 ? [`msgx verify ended with ${String(code)}`] : lines;
 }
 
-/** Times at which another instance than the one before became active. */
-function takeoversOf(instances: readonly Instance[]): number {
-  const order = instances
-    .flatMap((instance) => instance.epochs().map((epoch) => ({ epoch, name: instance.name })))
-    .toSorted((left, right) => (left.epoch < right.epoch ? -1 : 1));
-  return order.filter(({ name }, index) => index > 0 && order[index - 1]?.name !== name).length;
-}
-
-/** A process that ended though nobody had killed it, or complained: no fault of a server or the network may do that. */
-function endsOf(instances: readonly Instance[]): readonly string[] {
-  return instances.flatMap((instance) => [
-    ...instance.ownEnds.map(
-      ({ code, signal, stderr }) =>
-        `msgx ${instance.name} ended by itself: ${signal ?? String(code)} ${stderr}`,
-    ),
-    ...instance.stderr().map((text) => `msgx ${instance.name} wrote to stderr: ${text}`),
-  ]);
-}
-
 async function stopAll(instances: readonly Instance[]): Promise<readonly string[]> {
   const ends = await Promise.all(instances.map((instance) => instance.stop()));
   return ends.flatMap((end, index) =>
     end === '0' ? [] : [`msgx ${instances[index]?.name ?? ''} was stopped and ended with ${end}`],
   );
-}
-
-/** The run was gentler than it says. */
-function missed(counts: TortureReport['counts'], minutes: number): readonly string[] {
-  const quota = quotaFor(minutes);
-  const { kills, servers, network, takeovers } = counts;
-  const done = { ...servers, kill: kills, network, takeover: takeovers };
-  const names = Object.keys(quota) as (keyof typeof quota)[];
-  return names.flatMap((name) =>
-    done[name] < quota[name]
-      ? [`quota of ${name} missed: ${String(done[name])} of ${String(quota[name])}`]
-      : [],
-  );
-}
-
-function summary(
-  say: (line: string) => void,
-  {
-    counts,
-    facts,
-    upstream,
-    watching,
-    findings,
-  }: {
-    counts: TortureReport['counts'];
-    facts: Facts;
-    upstream: StubbornUpstream;
-    watching: Watch;
-    findings: readonly string[];
-  },
-): void {
-  const { kills, servers, network, freezes, lostAnswers, clocks, takeovers } = counts;
-  const late = facts.messages.filter(({ late }) => late).length;
-  const again = facts.changes.length - new Set(facts.changes.map(({ eventId }) => eventId)).size;
-  const rows = {
-    'kills of msgx': kills,
-    'kills of MariaDB': servers.mariadb,
-    'kills of PostgreSQL': servers.postgres,
-    'kills of Kafka': servers.kafka,
-    'network faults': network,
-    'SIGSTOP and SIGCONT': freezes,
-    'answers to commits lost': lostAnswers,
-    'clock jumps': clocks,
-    takeovers,
-    'messages written': facts.mailbox.length,
-    'writes repeated by the upstream': upstream.repeats,
-    'messages processed': facts.messages.filter(({ terminalSeq }) => terminalSeq !== null).length,
-    'of them late': late,
-    'changes told': facts.changes.length,
-    'of them again': again,
-    'looks for early marks': watching.looks,
-    findings: findings.length,
-  };
-  for (const [name, value] of Object.entries(rows)) say(`${name.padEnd(32)} ${String(value).padStart(7)}`);
-  for (const line of findings.slice(0, MOST_SHOWN)) say(`  ${line}`);
-  if (findings.length > MOST_SHOWN) say(`  and ${String(findings.length - MOST_SHOWN)} more in findings.txt`);
-}
-
-function lineOf({ kind, subject, detail }: Finding): string {
-  return `${kind}: ${subject}: ${detail}`;
 }
 
 function progressLine(played: Played | null, { progress }: Watch): string {

@@ -97,6 +97,9 @@ function* compareFlights(facts: Facts, world: World): Generator<Finding> {
     else if (!equal(told.value?.['flight'] ?? null, wanted)) {
       const detail = `told last: ${difference(told.value?.['flight'] ?? null, wanted)}`;
       yield { kind: 'wrong-state', subject, detail };
+    } else if (told.value !== null && told.value['stateVersion'] !== flight.version) {
+      const detail = `told last as version ${String(told.value['stateVersion'])}, should be ${String(flight.version)}`;
+      yield { kind: 'wrong-state', subject, detail };
     }
   }
 }
