@@ -15,6 +15,7 @@ const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
   () => import('./commands/verify.ts'),
   () => import('./commands/simulate.ts'),
   () => import('./commands/stations.ts'),
+  () => import('./commands/skip.ts'),
   () => import('./commands/republish.ts'),
   () => import('./commands/request.ts'),
   () => import('./commands/audit.ts'),

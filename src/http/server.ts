@@ -8,6 +8,7 @@ import type { Log } from '../runtime/log.ts';
 import { Outage, messageOf } from '../runtime/outage.ts';
 import { BodiesFull, BodyMemory, readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
+import { registerMessageActions } from './routes/message-actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
 import { registerReference } from './routes/reference.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
@@ -73,6 +74,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerBrowse(app, options);
   registerReference(app, options);
   registerActions(app, options);
+  registerMessageActions(app, options);
   registerRequests(app, options);
   registerStream(app, options);
   await registerConsole(app);

@@ -99,6 +99,24 @@ const ROUTES: readonly Route[] = [
     body: '{"reason":"test"}',
     expected: [401, 401, 403, 403, 404],
   },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/skip',
+    body: '{"id":"4711","reason":"test"}',
+    expected: [401, 401, 403, 403, 409],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/skip',
+    body: '{"id":"4711"}',
+    expected: [401, 401, 403, 403, 400],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/skip',
+    body: '{"id":"-1","reason":"test"}',
+    expected: [401, 401, 403, 403, 400],
+  },
   { method: 'GET', path: '/api/v1/nothing', body: null, expected: [404, 404, 404, 404, 404] },
 ];
 
