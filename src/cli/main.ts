@@ -16,6 +16,7 @@ const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
   () => import('./commands/simulate.ts'),
   () => import('./commands/stations.ts'),
   () => import('./commands/skip.ts'),
+  () => import('./commands/dlq.ts'),
   () => import('./commands/republish.ts'),
   () => import('./commands/request.ts'),
   () => import('./commands/audit.ts'),

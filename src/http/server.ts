@@ -10,6 +10,7 @@ import { BodiesFull, BodyMemory, readBody } from './body.ts';
 import { registerActions } from './routes/actions.ts';
 import { registerMessageActions } from './routes/message-actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
+import { registerDlq } from './routes/dlq.ts';
 import { registerReference } from './routes/reference.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
 import { registerRequests } from './routes/requests.ts';
@@ -75,6 +76,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerReference(app, options);
   registerActions(app, options);
   registerMessageActions(app, options);
+  registerDlq(app, options);
   registerRequests(app, options);
   registerStream(app, options);
   await registerConsole(app);

@@ -4,7 +4,7 @@
  */
 import { reason as reasonOf } from '../domain/reasons.ts';
 import type { ErrorClass, ProcState } from '../domain/outcome.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable } from './statement.ts';
 import { isOwed } from './proc-state.ts';
 import { toTimestamp } from './time.ts';
 

@@ -55,4 +55,36 @@ describe.skipIf(postgresMissing !== null)('commands of an operator', () => {
       },
     });
   });
+
+  it('dlq lists, shows, retries and drops', async () => {
+    await db.client
+      .query(`insert into msg_event (event_id, target, partition_key, event_type, state_version, state,
+        attempts, last_error, created_at, body, sent_at)
+      select 100 + v, 'KAFKA:msg', 'f1', 'UPSERT', v, case v when 3 then 'SENT' else 'DEAD' end, 10, 'too large',
+        now(), '{"flid":"f1"}', now() from generate_series(1, 3) v`);
+    await db.client
+      .query(`insert into flight_schd (flid, version, operation_day, deleted, state, stamps, last_msg_id,
+      updated_at) values ('f1', 3, '2026-03-14', false, '{}', '{}', 1, now())`);
+    const { events } = JSON.parse((await msgx(['dlq', 'list', '--json'], { cwd })).stdout) as {
+      events: readonly Record<string, unknown>[];
+    };
+    expect(events).toMatchObject([
+      { eventId: '101', version: 1, attempts: 10, lastError: 'too large', laterDelivered: [3] },
+      { eventId: '102', version: 2, laterDelivered: [3] },
+    ]);
+    const shown = await msgx(['dlq', 'show', '101'], { cwd });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ eventId: '101', body: { flid: 'f1' } });
+    expect(await msgx(['dlq', 'retry', '--reason', 'r'], { cwd })).toMatchObject({ code: 2 });
+    const behind = await msgx(['dlq', 'retry', '101', '102', '--reason', 'r'], { cwd });
+    expect(behind.code).toBe(1);
+    expect(behind.stderr).toMatch(
+      /^event 101 is version 1 of flight f1, version 3 was delivered already: .*\n$/,
+    );
+    const forced = await msgx(['dlq', 'retry', '101', '--force', '--reason', 'wanted', '--json'], { cwd });
+    expect(JSON.parse(forced.stdout)).toMatchObject({ message: 'retrying 1 of 1 event' });
+    expect((await msgx(['dlq', 'drop', '--all', '--reason', 'r'], { cwd })).stdout).toBe(
+      'dropped 1 of 1 event\n',
+    );
+    expect(await newest()).toMatchObject({ action: 'drop', target: 'event:102' });
+  });
 });

@@ -117,6 +117,26 @@ const ROUTES: readonly Route[] = [
     body: '{"id":"-1","reason":"test"}',
     expected: [401, 401, 403, 403, 400],
   },
+  { method: 'GET', path: '/api/v1/dlq', body: null, expected: [401, 401, 403, 200, 200] },
+  { method: 'GET', path: '/api/v1/dlq/4711', body: null, expected: [401, 401, 403, 403, 404] },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/dlq/retry',
+    body: '{"ids":["4711"],"reason":"test"}',
+    expected: [401, 401, 403, 403, 409],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/dlq/drop',
+    body: '{"ids":[],"reason":"test"}',
+    expected: [401, 401, 403, 403, 400],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/dlq/drop',
+    body: '{"all":true}',
+    expected: [401, 401, 403, 403, 400],
+  },
   { method: 'GET', path: '/api/v1/nothing', body: null, expected: [404, 404, 404, 404, 404] },
 ];
 
