@@ -17,6 +17,7 @@ const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
   () => import('./commands/stations.ts'),
   () => import('./commands/skip.ts'),
   () => import('./commands/dlq.ts'),
+  () => import('./commands/backfill.ts'),
   () => import('./commands/republish.ts'),
   () => import('./commands/request.ts'),
   () => import('./commands/audit.ts'),

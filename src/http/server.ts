@@ -11,6 +11,7 @@ import { registerActions } from './routes/actions.ts';
 import { registerMessageActions } from './routes/message-actions.ts';
 import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
 import { registerDlq } from './routes/dlq.ts';
+import { registerMarks } from './routes/marks.ts';
 import { registerReference } from './routes/reference.ts';
 import { registerHealth, type HealthOptions } from './routes/health.ts';
 import { registerRequests } from './routes/requests.ts';
@@ -77,6 +78,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   registerActions(app, options);
   registerMessageActions(app, options);
   registerDlq(app, options);
+  registerMarks(app, options);
   registerRequests(app, options);
   registerStream(app, options);
   await registerConsole(app);

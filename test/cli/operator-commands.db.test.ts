@@ -87,4 +87,25 @@ describe.skipIf(postgresMissing !== null)('commands of an operator', () => {
     );
     expect(await newest()).toMatchObject({ action: 'drop', target: 'event:102' });
   });
+
+  it('backfill lists, reopens, confirms and exports', async () => {
+    const [one, two] = (await intake(db, [gate('810001', 'A1'), gate('810001', 'A2')])).map(String);
+    await db.client.query(
+      `update proc_state set state = 'SKIPPED', reason = 'no-match:810001', terminal_at = now(),
+         terminal_seq = nextval('terminal_seq'), backfill_abandoned_at = now(),
+         backfill_abandoned_reason = 'TRANSIENT_DEADLINE' where msg_id in ($1, $2)`,
+      [one, two],
+    );
+    const listed = JSON.parse((await msgx(['backfill', 'list', '--json'], { cwd })).stdout) as {
+      marks: readonly Record<string, unknown>[];
+    };
+    expect(listed.marks).toMatchObject([{ msgId: one, because: 'TRANSIENT_DEADLINE' }, { msgId: two }]);
+    expect(await msgx(['backfill', 'reopen', one ?? '', '--reason', 'r'], { cwd })).toMatchObject({
+      ...{ code: 0, stdout: 'reopened 1 of 1 mark\n' },
+    });
+    expect((await msgx(['backfill', 'confirm', '--all', '--reason', 'r'], { cwd })).code).toBe(0);
+    expect(await newest()).toMatchObject({ action: 'confirm', target: `message:${two ?? ''}` });
+    const exported = await msgx(['backfill', 'export', '--confirmed'], { cwd });
+    expect(exported.stdout.split('\r\n').map((line) => line.split(',')[0])).toEqual(['CMINMSGS_ID', two, '']);
+  });
 });

@@ -137,6 +137,20 @@ const ROUTES: readonly Route[] = [
     body: '{"all":true}',
     expected: [401, 401, 403, 403, 400],
   },
+  { method: 'GET', path: '/api/v1/backfill', body: null, expected: [401, 401, 403, 200, 200] },
+  { method: 'GET', path: '/api/v1/backfill/export', body: null, expected: [401, 401, 403, 200, 200] },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/backfill/reopen',
+    body: '{"ids":["4711"],"reason":"test"}',
+    expected: [401, 401, 403, 403, 409],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/backfill/confirm',
+    body: '{"ids":["x"],"reason":"test"}',
+    expected: [401, 401, 403, 403, 400],
+  },
   { method: 'GET', path: '/api/v1/nothing', body: null, expected: [404, 404, 404, 404, 404] },
 ];
 
