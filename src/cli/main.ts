@@ -15,6 +15,7 @@ const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
   () => import('./commands/verify.ts'),
   () => import('./commands/simulate.ts'),
   () => import('./commands/stations.ts'),
+  () => import('./commands/replay.ts'),
   () => import('./commands/skip.ts'),
   () => import('./commands/dlq.ts'),
   () => import('./commands/backfill.ts'),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_ID } from '../../src/domain/ids.ts';
 import { selectAudit } from '../../src/store/op-audit.ts';
 import { intake } from '../kit/intake.ts';
-import { gate } from '../kit/messages.ts';
+import { gate, schedule, xml } from '../kit/messages.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
 import { msgx } from './kit.ts';
 
@@ -107,5 +107,32 @@ describe.skipIf(postgresMissing !== null)('commands of an operator', () => {
     expect(await newest()).toMatchObject({ action: 'confirm', target: `message:${two ?? ''}` });
     const exported = await msgx(['backfill', 'export', '--confirmed'], { cwd });
     expect(exported.stdout.split('\r\n').map((line) => line.split(',')[0])).toEqual(['CMINMSGS_ID', two, '']);
+  });
+
+  it('replay tries, puts back what passes, and refuses the rest', async () => {
+    const [one, two] = (await intake(db, [schedule('820001'), xml('SCHS', 'DNLD', '')])).map(String);
+    await db.client.query(
+      `update proc_state set state = 'DEAD', error_class = 'EXHAUSTED', last_error = 'x', terminal_at = now(),
+         terminal_seq = nextval('terminal_seq'), backfill_next_at = now() where msg_id in ($1, $2)`,
+      [one, two],
+    );
+    expect(await msgx(['replay', '--reason', 'r'], { cwd })).toMatchObject({ code: 2 });
+    expect(await msgx(['replay', '--class', 'PROTOCOL', '--reason', 'r'], { cwd })).toMatchObject({
+      code: 2,
+    });
+    const command = ['replay', '--id', one ?? '', two ?? '', '--json'];
+    const tried = await msgx([...command, '--dry-run'], { cwd });
+    expect(JSON.parse(tried.stdout)).toMatchObject({
+      dryRun: true,
+      messages: [
+        { msgId: one, becomes: 'SUCCEEDED', refused: null },
+        { msgId: two, becomes: null },
+      ],
+    });
+    expect((await msgx([...command, '--reason', 'r'], { cwd })).code).toBe(0);
+    expect(await newest()).toMatchObject({ action: 'replay', target: `message:${one ?? ''}` });
+    expect(await msgx(['replay', '--class', 'EXHAUSTED', '--reason', 'r'], { cwd })).toMatchObject({
+      ...{ code: 1, stderr: `message ${two ?? ''} would not pass: unsupported:SCHS/DNLD\n` },
+    });
   });
 });

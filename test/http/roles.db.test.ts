@@ -151,6 +151,18 @@ const ROUTES: readonly Route[] = [
     body: '{"ids":["x"],"reason":"test"}',
     expected: [401, 401, 403, 403, 400],
   },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/replay',
+    body: '{"class":"EXHAUSTED","reason":"test"}',
+    expected: [401, 401, 403, 403, 409],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/actions/replay',
+    body: '{"class":"PROTOCOL","reason":"test"}',
+    expected: [401, 401, 403, 403, 400],
+  },
   { method: 'GET', path: '/api/v1/nothing', body: null, expected: [404, 404, 404, 404, 404] },
 ];
 
