@@ -206,7 +206,6 @@ export async function sentAtOf(db: Queryable, eventId: bigint): Promise<string |
   return (await db.query<{ sentAt: string }>(SENT_AT, [eventId]))[0]?.sentAt ?? null;
 }
 
-<<<<<<< HEAD
 const VERSION_JUMPS = statement(
   'audit.versionJumps',
   `select count(*)::integer as jumps from msg_event e join version_floor v
@@ -217,7 +216,8 @@ const VERSION_JUMPS = statement(
 /** Events that follow a recorded jump (invariant 5). */
 export async function versionJumps(db: Queryable): Promise<number> {
   return (await db.query<{ jumps: number }>(VERSION_JUMPS))[0]?.jumps ?? 0;
-=======
+}
+
 const RETRIED_EVENTS = statement(
   'audit.retriedEvents',
   `select substr(target, 7)::bigint as "eventId" from op_audit where action = 'retry' and target ~ '^event:[0-9]+$'`,
@@ -226,7 +226,6 @@ const RETRIED_EVENTS = statement(
 /** Events that operators had sent again after they were dead: they may be delivered behind newer ones (invariant 6). */
 export async function retriedEvents(db: Queryable): Promise<ReadonlySet<bigint>> {
   return new Set((await db.query<{ eventId: bigint }>(RETRIED_EVENTS)).map(({ eventId }) => eventId));
->>>>>>> e995fc9 (Dead events: list, show, retry and drop, through CLI and HTTP)
 }
 
 export interface LatestFact {
