@@ -15,7 +15,8 @@ const rooms = {
   delivery: ['domain', 'runtime', 'store'],
   backfill: ['domain', 'runtime', 'store', 'mailbox'],
   requests: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
-  actions: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
+  // A replay is tried out with what the pump decides by.
+  actions: ['domain', 'runtime', 'store', 'mailbox', 'dialect', 'pump'],
   upkeep: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
   simulator: ['domain', 'runtime', 'mailbox', 'dialect'],
   service: [

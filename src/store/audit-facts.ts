@@ -218,6 +218,16 @@ export async function versionJumps(db: Queryable): Promise<number> {
   return (await db.query<{ jumps: number }>(VERSION_JUMPS))[0]?.jumps ?? 0;
 }
 
+const RETRIED_EVENTS = statement(
+  'audit.retriedEvents',
+  `select substr(target, 7)::bigint as "eventId" from op_audit where action = 'retry' and target ~ '^event:[0-9]+$'`,
+);
+
+/** Events that operators had sent again after they were dead: they may be delivered behind newer ones (invariant 6). */
+export async function retriedEvents(db: Queryable): Promise<ReadonlySet<bigint>> {
+  return new Set((await db.query<{ eventId: bigint }>(RETRIED_EVENTS)).map(({ eventId }) => eventId));
+}
+
 export interface LatestFact {
   readonly flid: string;
   /** Version that was to be told. */

@@ -91,17 +91,29 @@ export async function ownersOf(
   if (done.bound.length === claims.length) return new Map();
   const free = new Set(done.bound);
   const taken = claims.filter(({ msgId }) => !free.has(msgId));
+  const owners = await selectOwners(db, taken);
+  for (const { msgId } of taken) {
+    if (!owners.has(msgId)) throw new Error(`the identity of message ${msgId.toString()} was not bound`);
+  }
+  return owners;
+}
+
+/** By claimant, the binding that decides its claim, without binding anything; none where the identity is free. */
+export async function selectOwners(
+  db: Queryable,
+  claims: readonly Pick<IdentityClaim, 'msgId' | 'identity'>[],
+): Promise<ReadonlyMap<bigint, IdentityOwner>> {
+  if (claims.length === 0) return new Map();
   const owners = await db.query<IdentityOwner>(OWNERS, [
-    taken.map(({ identity }) => identity),
-    taken.map(({ msgId }) => msgId),
+    claims.map(({ identity }) => identity),
+    claims.map(({ msgId }) => msgId),
   ]);
   const byIdentity = new Map(owners.map((owner) => [owner.identity, owner]));
   const byMessage = new Map(owners.map((owner) => [owner.msgId, owner]));
   return new Map(
-    taken.map(({ msgId, identity }) => {
+    claims.flatMap(({ msgId, identity }) => {
       const owner = byMessage.get(msgId) ?? byIdentity.get(identity);
-      if (owner === undefined) throw new Error(`the identity of message ${msgId.toString()} was not bound`);
-      return [msgId, owner] as const;
+      return owner === undefined ? [] : [[msgId, owner] as const];
     }),
   );
 }

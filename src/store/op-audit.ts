@@ -1,5 +1,6 @@
 /** What operators did (contract, "HTTP": who, when, what, why, before, after). Append-only. */
 import type { Json } from '../domain/json.ts';
+import { textArray } from './arrays.ts';
 import { statement, type Queryable } from './statement.ts';
 import { toTimestamp } from './time.ts';
 
@@ -29,6 +30,29 @@ export async function insertAudit(tx: Queryable, entry: AuditEntry): Promise<voi
     toTimestamp(at),
     ...[who, action, target, reason],
     ...[before, after].map((value) => (value === null ? null : JSON.stringify(value))),
+  ]);
+}
+
+const INSERT_ALL = statement(
+  'opAudit.insertAll',
+  `insert into op_audit (at, who, action, target, reason, before, after)
+   select $1, $2, $3, target, $4, before::jsonb, after::jsonb
+   from (select unnest($5::text[]) as target, unnest($6::text[]) as before, unnest($7::text[]) as after) entries`,
+);
+
+/** Appends an entry per target of one action, in the order given. */
+export async function insertAudits(
+  tx: Queryable,
+  { at, who, action, reason }: Pick<AuditEntry, 'at' | 'who' | 'action' | 'reason'>,
+  changes: readonly Pick<AuditEntry, 'target' | 'before' | 'after'>[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const json = (value: Json) => (value === null ? null : JSON.stringify(value));
+  await tx.query(INSERT_ALL, [
+    ...[toTimestamp(at), who, action, reason],
+    textArray(changes.map(({ target }) => target)),
+    textArray(changes.map(({ before }) => json(before))),
+    textArray(changes.map(({ after }) => json(after))),
   ]);
 }
 

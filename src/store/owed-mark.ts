@@ -116,3 +116,77 @@ export async function reopenAbandoned(
   const rows = await tx.query<{ msgId: bigint }>(REOPEN, [msgIds, at]);
   return rows.map(({ msgId }) => msgId);
 }
+
+const CONFIRM_ABANDONED = statement(
+  'owedMark.confirmAbandoned',
+  // Primary key. backfill_at stays null: nobody has seen the mark.
+  `update proc_state set backfill_confirmed_at = $2, backfill_confirmed_by = $3
+   where msg_id = any ($1::bigint[]) and backfill_abandoned_at is not null and backfill_confirmed_at is null
+   returning msg_id as "msgId"`,
+);
+
+/** Records that people have settled abandoned marks with the mailbox's owner (seed §6.3); gives the IDs. */
+export async function confirmAbandoned(
+  tx: Queryable,
+  msgIds: readonly bigint[],
+  at: string,
+  by: string,
+): Promise<readonly bigint[]> {
+  const rows = await tx.query<{ msgId: bigint }>(CONFIRM_ABANDONED, [msgIds, at, by]);
+  return rows.map(({ msgId }) => msgId);
+}
+
+/** An abandoned mark, for people. */
+export interface AbandonedMark {
+  readonly msgId: bigint;
+  readonly type: string | null;
+  readonly styp: string | null;
+  readonly state: string;
+  readonly receivedAt: string | null;
+  readonly enqueuedAt: string;
+  readonly terminalAt: string | null;
+  readonly attempts: number;
+  readonly abandonedAt: string;
+  readonly because: AbandonReason;
+  readonly confirmedAt: string | null;
+  readonly confirmedBy: string | null;
+}
+
+const ABANDONED_COLUMNS = `msg_id as "msgId", type, styp, state, received_at as "receivedAt",
+     enqueued_at as "enqueuedAt", terminal_at as "terminalAt", backfill_attempts as attempts,
+     backfill_abandoned_at as "abandonedAt", backfill_abandoned_reason as because,
+     backfill_confirmed_at as "confirmedAt", backfill_confirmed_by as "confirmedBy"`;
+
+const SELECT_ABANDONED = statement(
+  'owedMark.abandoned',
+  // proc_state_abandoned holds exactly these rows.
+  `select ${ABANDONED_COLUMNS} from proc_state
+   where backfill_abandoned_at is not null and msg_id > $1 and ($2 or backfill_confirmed_at is null)
+   order by msg_id limit $3`,
+);
+
+/** Abandoned marks above an ID, ascending; those that are confirmed only where they are wanted. */
+export async function selectAbandoned(
+  db: Queryable,
+  {
+    after,
+    confirmed,
+    limit,
+  }: { readonly after: bigint; readonly confirmed: boolean; readonly limit: number },
+): Promise<readonly AbandonedMark[]> {
+  return db.query<AbandonedMark>(SELECT_ABANDONED, [after, confirmed, limit]);
+}
+
+const LOCK_MARKS = statement(
+  'owedMark.lock',
+  // Primary key, in its order: two operators at once wait for each other and not in a circle.
+  `select ${ABANDONED_COLUMNS} from proc_state where msg_id = any ($1::bigint[]) order by msg_id for no key update`,
+);
+
+/** Reads the marks of messages, abandoned or not, and holds their rows until the transaction ends. */
+export async function lockMarks(
+  tx: Queryable,
+  msgIds: readonly bigint[],
+): Promise<readonly (Omit<AbandonedMark, 'abandonedAt'> & { readonly abandonedAt: string | null })[]> {
+  return tx.query(LOCK_MARKS, [msgIds]);
+}

@@ -98,7 +98,7 @@ export async function selectHeads(
 const BELOW_ALL = -1n;
 
 /** The mark is owed from now on (seed §5.2): not in shadow, nor for a replayed row whose mark is settled. */
-const isOwed = (now: string) =>
+export const isOwed = (now: string) =>
   `case when p.shadow or p.backfill_at is not null or p.backfill_abandoned_at is not null then null
        else ${now}::timestamptz end`;
 

@@ -85,6 +85,25 @@ const LOCK_OPEN = statement(
    from req_track where state in ('PENDING', 'SENT') order by req_id for update`,
 );
 
+const SELECT_OPEN = statement(
+  'reqTrack.open',
+  // req_track_open, as above.
+  `select req_id as "reqId", rtype, operation_day as "operationDay", sender, ${ATTEMPT_COLUMNS}
+   from req_track where state in ('PENDING', 'SENT') order by req_id`,
+);
+
+/** The open requests that can have an answer, as they stand; nobody is kept from changing them. */
+export async function selectAnswerable(db: Queryable): Promise<readonly OpenRequest[]> {
+  type Row = RequestKey & AttemptColumns & { readonly reqId: bigint };
+  return (await db.query<Row>(SELECT_OPEN)).flatMap((row) => {
+    const attempt = attemptOf(row);
+    const { reqId, rtype, operationDay } = row;
+    return attempt === null
+      ? []
+      : [{ reqId, rtype, operationDay, sequence: attempt.sequence, sentAt: attempt.sentAt }];
+  });
+}
+
 /** The open requests, locked until the transaction ends. */
 export async function lockOpenRequests(tx: Queryable): Promise<readonly LockedRequest[]> {
   type Row = RequestKey & AttemptColumns & { readonly reqId: bigint };

@@ -13,6 +13,7 @@ import { acceptFoundPartitions } from '../../service/partitions.ts';
 import { selectAudit } from '../../store/op-audit.ts';
 import type { RepublishScope } from '../../store/republish.ts';
 import type { Access } from '../access.ts';
+import { NO_REASON, bodyOf, reasonOf } from '../change.ts';
 
 export interface ActionOptions {
   readonly access: Access;
@@ -22,9 +23,6 @@ export interface ActionOptions {
 }
 
 type StationAction = (database: Database, station: StationName, operator: Operator) => Promise<ActionOutcome>;
-
-/** Longest reason kept in the audit, characters. */
-const LONGEST_REASON = 1_000;
 
 /** Registers the routes. */
 export function registerActions(app: FastifyInstance, options: ActionOptions): void {
@@ -99,24 +97,6 @@ function registerRepublish(app: FastifyInstance, { access, database, clock, conf
       return reply.code(code).send(accepted === null ? outcome : { ...outcome, accepted });
     },
   );
-}
-
-export const NO_REASON = { error: 'a JSON body with a text in "reason" is needed' };
-
-/** The JSON object of a body; empty where it is none. */
-export function bodyOf(body: unknown): Readonly<Record<string, unknown>> {
-  if (!Buffer.isBuffer(body)) return {};
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'));
-    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
-  } catch {
-    return {};
-  }
-}
-
-/** The reason of a change, of a length that the audit keeps; null where there is none. */
-export function reasonOf({ reason }: Readonly<Record<string, unknown>>): string | null {
-  return typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, LONGEST_REASON) : null;
 }
 
 /** Exactly one of the three ways to choose flights, or null. */

@@ -9,8 +9,8 @@ import { requestJson } from '../../service/request-json.ts';
 import type { Database } from '../../store/database.ts';
 import { REQUEST_STATES, selectRequests, type RequestState } from '../../store/req-track.ts';
 import type { Access } from '../access.ts';
+import { NO_REASON, bodyOf, reasonOf } from '../change.ts';
 import { limitOf } from '../query.ts';
-import { NO_REASON, bodyOf, reasonOf } from './actions.ts';
 
 export interface RequestRouteOptions {
   readonly access: Access;

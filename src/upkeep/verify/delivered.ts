@@ -4,6 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import {
   eventTotals,
   latestFactsAfter,
+  retriedEvents,
   sentAtOf,
   sentEventsAfter,
   versionNow,
@@ -54,7 +55,7 @@ export async function verifyDelivered(
       if (messages.sent + states.sent === 0) return finding(6, counted, []);
       return finding(6, counted, [], target.missing);
     }
-    const told = await readMessages(reader);
+    const told = await readMessages(reader, await retriedEvents(live));
     if (told.records === 0 && messages.sent > 0) {
       return finding(6, counted, [], `${target.name} is empty`);
     }

@@ -41,8 +41,15 @@ export interface ToldMessages {
   readonly records: number;
 }
 
-/** Reads the stream of changes. May throw TargetUnreadable. */
-export async function readMessages(reader: TargetReader): Promise<ToldMessages> {
+/**
+ * Reads the stream of changes. May throw TargetUnreadable.
+ *
+ * @param retried events that an operator had sent again after they were dead: late on purpose, also behind newer ones
+ */
+export async function readMessages(
+  reader: TargetReader,
+  retried: ReadonlySet<bigint>,
+): Promise<ToldMessages> {
   const events = new IdSet();
   const flights = new Set<string>();
   const disorder: string[] = [];
@@ -65,7 +72,7 @@ export async function readMessages(reader: TargetReader): Promise<ToldMessages> 
       flights.add(key);
       if (!events.add(event)) continue;
       const before = newest.get(key) ?? 0;
-      if (version <= before && disorder.length < MOST_NOTES) {
+      if (version <= before && !retried.has(event) && disorder.length < MOST_NOTES) {
         disorder.push(`flight ${key}: version ${String(version)} first delivered after ${String(before)}`);
       }
       newest.set(key, Math.max(before, version));

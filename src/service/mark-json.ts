@@ -1,0 +1,48 @@
+/** Abandoned marks as the API gives them, and as the list for the mailbox's owner. */
+import type { AbandonedMark } from '../store/owed-mark.ts';
+import { toMillis, toTimestamp } from '../store/time.ts';
+
+/** IDs as text, times in ISO 8601. */
+export function markJson(mark: AbandonedMark) {
+  const { msgId, type, styp, state, attempts, because, confirmedBy } = mark;
+  return {
+    ...{ msgId: msgId.toString(), type, styp, state, because, abandonedAt: iso(mark.abandonedAt), attempts },
+    ...{ receivedAt: iso(mark.receivedAt), enqueuedAt: iso(mark.enqueuedAt), endedAt: iso(mark.terminalAt) },
+    ...{ confirmedAt: iso(mark.confirmedAt), confirmedBy },
+  };
+}
+
+/** Column names of {@link markCsv}; the first is the mailbox's own. */
+const COLUMNS = [
+  ...['CMINMSGS_ID', 'TYPE', 'STYP', 'RECEIVED_AT', 'PROCESSED_AT', 'OUTCOME'],
+  ...['ABANDONED_AT', 'ABANDONED_BECAUSE', 'CONFIRMED_AT', 'CONFIRMED_BY'],
+];
+
+/** The head of the list, with its end of line (RFC 4180). */
+export const MARK_CSV_HEAD = `${COLUMNS.join(',')}\r\n`;
+
+/** The lines of marks (RFC 4180). */
+export function markCsv(marks: readonly AbandonedMark[]): string {
+  return marks
+    .map(markJson)
+    .map((mark) =>
+      [
+        ...[mark.msgId, mark.type, mark.styp, mark.receivedAt, mark.endedAt, mark.state],
+        ...[mark.abandonedAt, mark.because, mark.confirmedAt, mark.confirmedBy],
+      ]
+        .map(cell)
+        .join(','),
+    )
+    .map((line) => `${line}\r\n`)
+    .join('');
+}
+
+/** Quoted where it has to be. A text that a spreadsheet would take for a formula is led by an apostrophe. */
+function cell(value: string | null): string {
+  const text = value === null ? '' : /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function iso(text: string | null): string | null {
+  return text === null ? null : toTimestamp(toMillis(text));
+}
