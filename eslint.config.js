@@ -15,7 +15,7 @@ const rooms = {
   delivery: ['domain', 'runtime', 'store'],
   backfill: ['domain', 'runtime', 'store', 'mailbox'],
   requests: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
-  // A replay is tried out with what the pump decides by.
+  // A replay is tried out with what the pump decides by, and nothing else of it (below).
   actions: ['domain', 'runtime', 'store', 'mailbox', 'dialect', 'pump'],
   upkeep: ['domain', 'runtime', 'store', 'mailbox', 'dialect'],
   simulator: ['domain', 'runtime', 'mailbox', 'dialect'],
@@ -114,6 +114,22 @@ export default tseslint.config(
   {
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
+  {
+    files: ['src/actions/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['../pump/*', '!../pump/world.ts', '!../pump/breather.ts'],
+              message: 'An action judges as the pump does; it does not process.',
+            },
+          ],
+        },
+      ],
+    },
   },
   {
     // The model and the checker judge the pipeline: they must not share its code, and so its errors.

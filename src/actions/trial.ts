@@ -4,6 +4,7 @@
  * behind it are judged together.
  */
 import type { Dialect } from '../dialect/port.ts';
+import { decodePausing } from '../dialect/steps.ts';
 import { decideSteps, flightsNamed, isResponse, referenceNamed } from '../domain/decide/index.ts';
 import type { FlightRecord } from '../domain/flight.ts';
 import { identityOf } from '../domain/identity.ts';
@@ -100,7 +101,11 @@ async function decodePage(
     for (const msgId of part) {
       const kept = texts.get(msgId);
       const judged =
-        kept?.text == null ? (kept === undefined ? 'raw-missing' : 'too-large') : decode(dialect, kept.text);
+        kept?.text == null
+          ? kept === undefined
+            ? 'raw-missing'
+            : 'too-large'
+          : await decode(dialect, kept.text, breathe);
       if (typeof judged === 'string') verdicts.set(msgId, { passes: false, reason: judged });
       else decoded.push({ msgId, message: judged, identity: identityOf(judged.header, includeDayBoundary) });
       await breathe();
@@ -109,10 +114,14 @@ async function decodePage(
   return decoded;
 }
 
-/** The message, or the reason why there is none. */
-function decode(dialect: Dialect, text: string): DecodedMessage | string {
+/** The message, or the reason why there is none. In steps, as the pump does: the lease may be renewed on this thread. */
+async function decode(
+  dialect: Dialect,
+  text: string,
+  breathe: () => Promise<void>,
+): Promise<DecodedMessage | string> {
   try {
-    const outcome = dialect.decode(text);
+    const outcome = await decodePausing(dialect, text, breathe);
     return outcome.outcome === 'decoded' ? outcome.message : outcome.reason;
   } catch {
     // A dialect is total by contract; what breaks it is judged as the pump does.

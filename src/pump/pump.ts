@@ -105,8 +105,8 @@ export class Pump {
   }
 
   /**
-   * Runs heads, a conflict with another transaction once more. Rethrows what charges nobody and pauses the
-   * station: a lost lease, an outage, and any error with the database silent afterwards.
+   * Runs heads, a conflict with another transaction once more, and then leaves them to the next tick. Rethrows what charges
+   * nobody and pauses the station: a lost lease, an outage, and any error with the database silent afterwards.
    */
   async #try(heads: readonly Head[], line: Line, goesOn: boolean): Promise<Tried> {
     for (let conflicts = 0; ; conflicts++) {
@@ -118,7 +118,10 @@ export class Pump {
         if (error instanceof LostLease || error instanceof Outage) throw error;
         // Somebody else ended a head: the next tick reads again. So it does where others have ended.
         if (error instanceof StaleHeads || error instanceof Interrupted) return { result: 'waits' };
-        if (conflicts === 0 && isConflict(error)) continue;
+        if (isConflict(error)) {
+          if (conflicts === 0) continue;
+          return { result: 'waits' };
+        }
         // A lock held for long or a stalled disk would hit every message alike (and is no fault of any).
         if (!(await this.#context.database.commits())) throw new Outage('database', error);
         return { result: 'failed', error };
@@ -332,7 +335,7 @@ function isUnsupported(candidate: Candidate): candidate is MessageCandidate {
   return candidate.kind === 'message' && candidate.message.body.kind === 'unsupported';
 }
 
-/** serialization_failure and deadlock_detected: nobody's fault, tried again at once. */
+/** serialization_failure and deadlock_detected: somebody else was in the way, which is no fault of the message. */
 function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01');
 }
