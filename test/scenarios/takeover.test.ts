@@ -83,9 +83,10 @@ describe.skipIf(productionMissing !== null)('a standby', () => {
         await former.logged('lease lost: it could not be renewed in time');
       }
       await sleep(Math.max(0, silentSince + away - performance.now()));
-      // The standby has worked meanwhile: the former has something to spoil.
-      const { finished } = await pipeline.standing();
-      expect(finished).toBeGreaterThan(100 + ((away - TAKEOVER_MS) * RATE) / 4_000);
+      // The standby has worked meanwhile, however fast the machine is: the former has something to spoil.
+      await until('the standby to have worked', async () =>
+        (await pipeline.standing()).finished > 150 ? true : null,
+      );
       switch (fate) {
         case 'killed':
           expect(await former.ended).toEqual({ code: null, signal: 'SIGKILL' });
