@@ -15,7 +15,7 @@ import { schedulePayload, scheduleRecord } from './schedule.ts';
 import type { Script } from './script.ts';
 import { empty, escaped, leaf, node } from './xml.ts';
 
-/** Tells the flight's incident and its delay, if it has any. */
+/** Tells the flight's incident and its delay, where it has them. */
 export function tellTrouble(script: Script, airport: string): void {
   const { delay, incident } = script.flight;
   if (delay > 12 || incident === 'delay-cleared') tellDelay(script);

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../domain/json.ts';
 import { canonicalise } from '../domain/state.ts';
-import { digestFlightsAfter, digestParts } from '../store/audit-facts.ts';
+import { digestFlightsAfter, digestParts } from '../store/digest-facts.ts';
 import type { Database } from '../store/database.ts';
 
 const PAGE = 2_000;

@@ -10,7 +10,7 @@ import {
   versionNow,
   type LatestFact,
   type SentEvent,
-} from '../../store/audit-facts.ts';
+} from '../../store/audit-events.ts';
 import type { Queryable } from '../../store/statement.ts';
 import { toMillis } from '../../store/time.ts';
 import { finding, type Finding } from './report.ts';

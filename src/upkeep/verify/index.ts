@@ -5,18 +5,16 @@
 import type { Dialect } from '../../dialect/port.ts';
 import type { Publication } from '../../domain/event.ts';
 import type { Mailbox } from '../../mailbox/port.ts';
+import { eventTotals, versionFaults, versionJumps } from '../../store/audit-events.ts';
 import {
-  eventTotals,
   orphanedDuplicates,
   outOfOrder,
   pendingWork,
   sharedIdentities,
   unauditedChanges,
   uncoveredIds,
-  versionFaults,
-  versionJumps,
   wrongBackfillFacts,
-} from '../../store/audit-facts.ts';
+} from '../../store/audit-messages.ts';
 import type { Database } from '../../store/database.ts';
 import type { Queryable } from '../../store/statement.ts';
 import { readCursor } from '../../store/inbox-cursor.ts';

@@ -1,7 +1,7 @@
 /** Invariant 8: marks in the mailbox against what we know of the messages. */
 import type { Mailbox } from '../../mailbox/port.ts';
 import { messageOf } from '../../runtime/outage.ts';
-import { markFacts } from '../../store/audit-facts.ts';
+import { markFacts } from '../../store/audit-messages.ts';
 import type { Queryable } from '../../store/statement.ts';
 import { readCursor } from '../../store/inbox-cursor.ts';
 import { finding, type Finding } from './report.ts';

@@ -9,7 +9,7 @@ import { emptyRegisters, foldEffect, type Registers } from '../../domain/merge.t
 import { effectsOf } from '../../domain/net-effect.ts';
 import { operationDay } from '../../domain/operation-day.ts';
 import { canonicalise } from '../../domain/state.ts';
-import { appliedMessages, storedAfter, type StoredFlight } from '../../store/audit-facts.ts';
+import { appliedMessages, storedAfter, type StoredFlight } from '../../store/audit-flights.ts';
 import type { Queryable } from '../../store/statement.ts';
 import { selectTexts } from '../../store/raw-message.ts';
 import { finding, type Finding } from './report.ts';
