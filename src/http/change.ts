@@ -47,6 +47,31 @@ export function idsOf(value: unknown, most: number): readonly bigint[] | null {
   return ids.every((id) => id !== null) ? [...new Set(ids)] : null;
 }
 
+/** What a request for a change of several things says. */
+export interface ListedChange {
+  /** Null where all are meant. */
+  readonly ids: readonly bigint[] | null;
+  readonly operator: Operator;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+}
+
+/** Reads such a request; what is missing, where it is not one. @param what the things, in the plural */
+export function listedChangeOf(
+  content: unknown,
+  clock: Clock,
+  { what, most }: { readonly what: string; readonly most: number },
+): ListedChange | { readonly error: string } {
+  const body = bodyOf(content);
+  const ids = idsOf(body['ids'], most);
+  if ((ids === null) !== (body['all'] === true)) {
+    return { error: `"ids", a list, or "all" (true) says which ${what}` };
+  }
+  const operator = operatorOf(body, clock);
+  if (operator === null) return NO_REASON;
+  return { ids, operator, dryRun: body['dryRun'] === true, force: body['force'] === true };
+}
+
 /** 409 where the state forbids it. */
 export function statusOf({ outcome }: Pick<TriedOutcome, 'outcome'>): 200 | 409 {
   return outcome === 'refused' ? 409 : 200;

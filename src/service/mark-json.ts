@@ -1,5 +1,6 @@
 /** Abandoned marks as the API gives them, and as the list for the mailbox's owner. */
-import type { AbandonedMark } from '../store/owed-mark.ts';
+import type { Queryable } from '../store/statement.ts';
+import { selectAbandoned, type AbandonedMark } from '../store/owed-mark.ts';
 import { toMillis, toTimestamp } from '../store/time.ts';
 
 /** IDs as text, times in ISO 8601. */
@@ -12,17 +13,31 @@ export function markJson(mark: AbandonedMark) {
   };
 }
 
-/** Column names of {@link markCsv}; the first is the mailbox's own. */
+/** The first is the mailbox's own. */
 const COLUMNS = [
   ...['CMINMSGS_ID', 'TYPE', 'STYP', 'RECEIVED_AT', 'PROCESSED_AT', 'OUTCOME'],
   ...['ABANDONED_AT', 'ABANDONED_BECAUSE', 'CONFIRMED_AT', 'CONFIRMED_BY'],
 ];
+/** Rows read at once. */
+const PAGE = 1_000;
 
-/** The head of the list, with its end of line (RFC 4180). */
-export const MARK_CSV_HEAD = `${COLUMNS.join(',')}\r\n`;
+/**
+ * The whole list, its head first, a page at a time (RFC 4180). Throws Outage.
+ *
+ * @param confirmed those that are confirmed, too
+ */
+export async function* abandonedCsv(db: Queryable, confirmed: boolean): AsyncGenerator<string> {
+  yield `${COLUMNS.join(',')}\r\n`;
+  for (let after = -1n; ;) {
+    const marks = await selectAbandoned(db, { after, confirmed, limit: PAGE });
+    if (marks.length > 0) yield csvOf(marks);
+    const last = marks.at(-1);
+    if (last === undefined || marks.length < PAGE) return;
+    after = last.msgId;
+  }
+}
 
-/** The lines of marks (RFC 4180). */
-export function markCsv(marks: readonly AbandonedMark[]): string {
+function csvOf(marks: readonly AbandonedMark[]): string {
   return marks
     .map(markJson)
     .map((mark) =>

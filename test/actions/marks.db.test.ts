@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settleMarks, type MarkRequest } from '../../src/actions/marks.ts';
 import { MAX_ID } from '../../src/domain/ids.ts';
-import { markCsv } from '../../src/service/mark-json.ts';
+import { abandonedCsv } from '../../src/service/mark-json.ts';
 import { selectAudit } from '../../src/store/op-audit.ts';
 import { selectAbandoned } from '../../src/store/owed-mark.ts';
 import { gate, schedule } from '../kit/messages.ts';
@@ -9,6 +9,12 @@ import { createPipeline, type TestPipeline } from '../kit/pipeline.ts';
 import { postgresMissing } from '../kit/postgres.ts';
 
 const ALL = { after: -1n, confirmed: true, limit: 10 };
+
+async function csvOf({ db }: TestPipeline): Promise<string> {
+  let text = '';
+  for await (const part of abandonedCsv(db.database, true)) text += part;
+  return text;
+}
 
 describe.skipIf(postgresMissing !== null)('abandoned marks', () => {
   let pipeline: TestPipeline;
@@ -82,11 +88,29 @@ describe.skipIf(postgresMissing !== null)('abandoned marks', () => {
 
   it('are listed for the owner as CSV that no spreadsheet misreads', async () => {
     await pipeline.query(`update proc_state set styp = '=A,"1"' where msg_id = 3`);
-    const lines = markCsv(await selectAbandoned(pipeline.db.database, ALL)).split('\r\n');
+    const text = await csvOf(pipeline);
+    const [head, ...lines] = text.split('\r\n');
+    expect(head).toMatch(/^CMINMSGS_ID,TYPE,/);
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(
       /^2,FLOP,GTDT,[^,]*,2026-03-14T[^,]*Z,SUCCEEDED,2026-03-14T[^,]*Z,MISSING_ROW,,$/,
     );
     expect(lines[1]).toMatch(/^3,FLOP,"'=A,""1""",/);
+  });
+
+  it('are listed to the last, however many pages they are', async () => {
+    await pipeline.query(
+      `insert into proc_state (msg_id, enqueued_at, state, terminal_at, terminal_seq, backfill_abandoned_at,
+         backfill_abandoned_reason)
+       select 100 + n, now(), 'DEAD', now(), nextval('terminal_seq'), now(), 'MISSING_ROW' from generate_series(1, 2000) n`,
+    );
+    const text = await csvOf(pipeline);
+    const ids = text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.split(',')[0]);
+    expect(ids).toHaveLength(2_002);
+    expect(new Set(ids).size).toBe(2_002);
+    expect(ids.at(-1)).toBe('2100');
   });
 });

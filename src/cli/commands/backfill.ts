@@ -18,8 +18,7 @@ interface ExportOptions extends CommonOptions {
   readonly output?: string;
 }
 
-/** Rows read at once, and most marks of one `--all`. */
-const PAGE = 1_000;
+/** Most marks of one `--all`. */
 const MOST = 100_000;
 
 export function register(program: Command): void {
@@ -105,18 +104,10 @@ async function exportMarks(options: ExportOptions): Promise<void> {
   const { config } = withConfig(options);
   const { writeFile } = await import('node:fs/promises');
   const { withSchema } = await import('../resources.ts');
-  const { selectAbandoned } = await import('../../store/owed-mark.ts');
-  const { MARK_CSV_HEAD, markCsv } = await import('../../service/mark-json.ts');
+  const { abandonedCsv } = await import('../../service/mark-json.ts');
   await withSchema(config, async ({ database }) => {
-    let text = MARK_CSV_HEAD;
-    for (let after = -1n; ;) {
-      const page = { after, confirmed: options.confirmed === true, limit: PAGE };
-      const marks = await selectAbandoned(database, page);
-      text += markCsv(marks);
-      const last = marks.at(-1);
-      if (last === undefined || marks.length < PAGE) break;
-      after = last.msgId;
-    }
+    let text = '';
+    for await (const part of abandonedCsv(database, options.confirmed === true)) text += part;
     if (options.output === undefined) {
       process.stdout.write(text);
       return;

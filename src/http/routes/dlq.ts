@@ -6,7 +6,7 @@ import { deadEventJson } from '../../service/dead-event-json.ts';
 import type { Database } from '../../store/database.ts';
 import { selectDeadEventIds, selectEventBody, selectEvents } from '../../store/dead-event.ts';
 import type { Access } from '../access.ts';
-import { NO_REASON, bodyOf, idOf, idsOf, operatorOf, statusOf } from '../change.ts';
+import { idOf, listedChangeOf, statusOf } from '../change.ts';
 import { limitOf } from '../query.ts';
 
 export interface DlqOptions {
@@ -46,17 +46,11 @@ export function registerDlq(app: FastifyInstance, { access, database, clock }: D
       `/api/v1/actions/dlq/${change}`,
       { onRequest: access.require('operator'), bodyLimit: 256 * 1024 },
       async (request, reply) => {
-        const body = bodyOf(request.body);
-        const named = idsOf(body['ids'], MOST);
-        const all = body['all'] === true;
-        if ((named === null) !== all) {
-          return reply.code(400).send({ error: '"ids", a list, or "all" (true) says which events' });
-        }
-        const operator = operatorOf(body, clock);
-        if (operator === null) return reply.code(400).send(NO_REASON);
-        const eventIds = named ?? (await selectDeadEventIds(database, -1n, MOST));
-        const asked = { force: body['force'] === true, dryRun: body['dryRun'] === true };
-        const outcome = await settleEvents(database, { change, eventIds, ...asked }, operator);
+        const asked = listedChangeOf(request.body, clock, { what: 'events', most: MOST });
+        if ('error' in asked) return reply.code(400).send(asked);
+        const { ids, operator, ...how } = asked;
+        const eventIds = ids ?? (await selectDeadEventIds(database, -1n, MOST));
+        const outcome = await settleEvents(database, { change, eventIds, ...how }, operator);
         return reply.code(statusOf(outcome)).send(outcome);
       },
     );

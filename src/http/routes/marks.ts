@@ -1,12 +1,13 @@
 /** Abandoned marks over HTTP (contract, "HTTP"): the list, also as CSV, and what can be done. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { settleMarks } from '../../actions/marks.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { MARK_CSV_HEAD, markCsv, markJson } from '../../service/mark-json.ts';
+import { abandonedCsv, markJson } from '../../service/mark-json.ts';
 import type { Database } from '../../store/database.ts';
 import { selectAbandoned } from '../../store/owed-mark.ts';
 import type { Access } from '../access.ts';
-import { NO_REASON, bodyOf, idOf, idsOf, operatorOf, statusOf } from '../change.ts';
+import { idOf, listedChangeOf, statusOf } from '../change.ts';
 import { limitOf } from '../query.ts';
 
 export interface MarkOptions {
@@ -38,11 +39,10 @@ export function registerMarks(app: FastifyInstance, { access, database, clock }:
     { onRequest: access.require('viewer') },
     async ({ query }, reply) => {
       const confirmed = query.confirmed === 'true';
-      const marks = await selectAbandoned(database, { after: -1n, confirmed, limit: 10 * MOST });
       return reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', 'attachment; filename="abandoned-marks.csv"')
-        .send(MARK_CSV_HEAD + markCsv(marks));
+        .send(Readable.from(abandonedCsv(database, confirmed)));
     },
   );
   for (const change of ['reopen', 'confirm'] as const) {
@@ -50,21 +50,12 @@ export function registerMarks(app: FastifyInstance, { access, database, clock }:
       `/api/v1/actions/backfill/${change}`,
       { onRequest: access.require('operator'), bodyLimit: 256 * 1024 },
       async (request, reply) => {
-        const body = bodyOf(request.body);
-        const named = idsOf(body['ids'], MOST);
-        const all = body['all'] === true;
-        if ((named === null) !== all) {
-          return reply.code(400).send({ error: '"ids", a list, or "all" (true) says which marks' });
-        }
-        const operator = operatorOf(body, clock);
-        if (operator === null) return reply.code(400).send(NO_REASON);
+        const asked = listedChangeOf(request.body, clock, { what: 'marks', most: MOST });
+        if ('error' in asked) return reply.code(400).send(asked);
+        const { ids, operator, dryRun } = asked;
         const page = { after: -1n, confirmed: false, limit: MOST };
-        const msgIds = named ?? (await selectAbandoned(database, page)).map(({ msgId }) => msgId);
-        const outcome = await settleMarks(
-          database,
-          { change, msgIds, dryRun: body['dryRun'] === true },
-          operator,
-        );
+        const msgIds = ids ?? (await selectAbandoned(database, page)).map(({ msgId }) => msgId);
+        const outcome = await settleMarks(database, { change, msgIds, dryRun }, operator);
         return reply.code(statusOf(outcome)).send(outcome);
       },
     );
