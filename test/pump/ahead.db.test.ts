@@ -120,6 +120,22 @@ describe.skipIf(postgresMissing !== null)('decided ahead', () => {
     },
   );
 
+  it('gives out versions above those that consumers knew before a restore, also where they become known meanwhile', async () => {
+    await intake(db, [schedule(1, [record(FLID)]), terminal(2, 'T1'), terminal(3, 'T2')]);
+    const versionFloors = new Map([[FLID, 7]]);
+    // Found after the flight was read: what was decided without it is not written.
+    const restore = meanwhile('flight.select', 1, () =>
+      db.database.transaction(async () => versionFloors.set(FLID, 9), { exclusive: 'others' }),
+    );
+    try {
+      await createPump(db, { versionFloors, commitBatch: 1 }).drain();
+    } finally {
+      restore();
+    }
+    expect(await versions()).toEqual([10, 11, 12]);
+    expect((await readOutcome(db)).flights).toMatchObject([{ version: 12 }]);
+  });
+
   it('stands on the batch before it, which is still being written', async () => {
     await intake(db, [schedule(1, [record(FLID)]), terminal(2, 'T1'), terminal(3, 'T2'), terminal(4, 'T3')]);
     const asked: string[] = [];

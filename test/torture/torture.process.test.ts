@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { productionMissing } from '../kit/production-parts.ts';
 import { torture } from './run.ts';
 
-const MINUTES = Number(process.env['MSGX_TORTURE_MINUTES'] ?? '1.5');
+const MINUTES = Number(process.env['MSGX_TORTURE_MINUTES'] ?? '2');
 const SEED = process.env['MSGX_TORTURE_SEED'] ?? '1';
 const RATE = Number(process.env['MSGX_TORTURE_RATE'] ?? '40');
 /** Among the other tests it writes to its log alone. */

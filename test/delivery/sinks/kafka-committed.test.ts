@@ -57,6 +57,23 @@ describe('committed batches', () => {
     );
   });
 
+  it('are told apart where one producer aborts, commits and aborts again', () => {
+    const ended = (commit: boolean): Step[] => [
+      { kind: 'data', producer: 1n },
+      { kind: 'end', producer: 1n, commit },
+    ];
+    // The last abort has nothing of its own in this partition.
+    const steps: Step[] = [
+      ...ended(false),
+      ...ended(true),
+      { kind: 'end', producer: 1n, commit: false },
+      { kind: 'plain' },
+    ];
+    const committed = new CommittedBatches();
+    const given = logOf(steps).flatMap((batch) => [...committed.add(batch)]);
+    expect(given.map(({ firstOffset }) => firstOffset)).toEqual([2n, 5n]);
+  });
+
   it('wait for those before them, and tell from where on nothing is decided', () => {
     const steps: Step[] = [
       { kind: 'data', producer: 1n },
