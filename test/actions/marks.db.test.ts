@@ -102,7 +102,7 @@ describe.skipIf(postgresMissing !== null)('abandoned marks', () => {
     await pipeline.query(
       `insert into proc_state (msg_id, enqueued_at, state, terminal_at, terminal_seq, backfill_abandoned_at,
          backfill_abandoned_reason)
-       select 100 + n, now(), 'DEAD', now(), nextval('terminal_seq'), now(), 'MISSING_ROW' from generate_series(1, 2000) n`,
+       select 100 + n, now(), 'SKIPPED', now(), nextval('terminal_seq'), now(), 'MISSING_ROW' from generate_series(1, 2000) n`,
     );
     const text = await csvOf(pipeline);
     const ids = text
