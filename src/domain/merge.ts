@@ -9,16 +9,8 @@ import type { Flid, MsgId } from './ids.ts';
 import { jsonEqual, type Json } from './json.ts';
 import type { Entry, Write } from './message.ts';
 import { composeWrites, type NetEffect } from './net-effect.ts';
-import { draftStamps, finishStamps, isOlder, NO_STAMPS, type StampsDraft } from './stamps.ts';
-import {
-  canonicalEntries,
-  canonicalEntry,
-  emptyState,
-  inCatalogueOrder,
-  readValues,
-  renderState,
-  type FlightValues,
-} from './state.ts';
+import { isOlder, NO_STAMPS, StampsDraft } from './stamps.ts';
+import { canonicalEntries, canonicalEntry, emptyState, inCatalogueOrder, StateDraft } from './state.ts';
 
 /** The registers of a flight: what messages write, without version and times. */
 export interface Registers {
@@ -62,8 +54,8 @@ export function foldEffect(before: Registers, msgId: MsgId, effect: NetEffect): 
   const work: Work = {
     msgId,
     by: msgId.toString(),
-    values: readValues(before.state),
-    stamps: draftStamps(before.stamps),
+    state: new StateDraft(before.state),
+    stamps: new StampsDraft(before.stamps),
     changed: new Set(),
     superseded: new Set(),
     stored: false,
@@ -77,8 +69,8 @@ export function foldEffect(before: Registers, msgId: MsgId, effect: NetEffect): 
     after: work.stored
       ? {
           flid: before.flid,
-          state: renderState(before.flid, work.values),
-          stamps: finishStamps(work.stamps),
+          state: work.state.finish(),
+          stamps: work.stamps.finish(),
           deleted,
         }
       : before,
@@ -94,7 +86,7 @@ interface Work {
   readonly msgId: MsgId;
   /** The message ID as it is stamped. */
   readonly by: string;
-  readonly values: FlightValues;
+  readonly state: StateDraft;
   readonly stamps: StampsDraft;
   readonly changed: Set<string>;
   readonly superseded: Set<string>;
@@ -103,13 +95,13 @@ interface Work {
 
 /** Whether the message takes a register of `fields`; stamps it if so, notes the loss if not. */
 function takes(work: Work, name: string, differs: boolean): boolean {
-  const stamp = work.stamps.fields.get(name);
+  const stamp = work.stamps.field(name);
   if (isOlder(work.msgId, stamp)) {
     if (differs) work.superseded.add(name);
     return false;
   }
   if (stamp !== work.by) {
-    work.stamps.fields.set(name, work.by);
+    work.stamps.setField(name, work.by);
     work.stored = true;
   }
   return differs;
@@ -123,16 +115,16 @@ function change(work: Work, name: string): void {
 
 function foldScalars(work: Work, effect: NetEffect): void {
   for (const [path, value] of effect.scalars) {
-    if (!takes(work, path, work.values.scalars.get(path) !== value)) continue;
-    work.values.scalars.set(path, value);
+    if (!takes(work, path, work.state.scalar(path) !== value)) continue;
+    work.state.setScalar(path, value);
     change(work, path);
   }
 }
 
 function foldList(work: Work, name: ListName, given: readonly Entry[]): void {
   const entries = canonicalEntries(name, given);
-  if (!takes(work, name, !sameEntries(entries, work.values.collections.get(name)))) return;
-  work.values.collections.set(name, entries);
+  if (!takes(work, name, !sameEntries(entries, work.state.entries(name)))) return;
+  work.state.setEntries(name, entries);
   change(work, name);
 }
 
@@ -143,7 +135,7 @@ function foldList(work: Work, name: ListName, given: readonly Entry[]): void {
 function foldStands(work: Work, effect: NetEffect): number {
   const list = effect.lists.get('stands');
   if (list === undefined && effect.push.size === 0 && effect.tractor.size === 0) return 0;
-  const shown = work.values.collections.get('stands') ?? [];
+  const shown = work.state.entries('stands');
   let bare = shown.map(withoutJoined);
   if (list !== undefined) {
     const entries = canonicalEntries('stands', list).map(withoutJoined);
@@ -158,7 +150,7 @@ function foldStands(work: Work, effect: NetEffect): number {
   }
   const joined = bare.map((entry) => withJoined(entry, work.stamps));
   if (!sameEntries(joined, shown)) {
-    work.values.collections.set('stands', joined);
+    work.state.setEntries('stands', joined);
     change(work, 'stands');
   }
   const codes = new Set(joined.map((entry) => entry['code']));
@@ -207,7 +199,7 @@ function withJoined(entry: Entry, stamps: StampsDraft): Entry {
  */
 function foldDelays(work: Work, { cleared, codes }: NetEffect['delays']): void {
   if (!cleared && codes.size === 0) return;
-  const shown = work.values.collections.get('delays') ?? [];
+  const shown = work.state.entries('delays');
   const entries = new Map<string, Entry>(shown.map((entry) => [codeOf(entry), entry]));
   const stamps = new Map(work.stamps.delays);
   let { floor } = work.stamps;
@@ -238,7 +230,7 @@ function foldDelays(work: Work, { cleared, codes }: NetEffect['delays']): void {
   work.stamps.delays = stamps;
   const rendered = [...entries].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, entry]) => entry);
   if (!sameEntries(rendered, shown)) {
-    work.values.collections.set('delays', rendered);
+    work.state.setEntries('delays', rendered);
     change(work, 'delays');
   }
 }

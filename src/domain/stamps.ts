@@ -11,14 +11,64 @@ export type KeptPush = Stamps['push'][string];
 /** Tractor at a stand as kept; a null time is one that was cleared. */
 export type KeptTractor = Stamps['tractor'][string];
 
-/** Stamps being rewritten. Nothing of the original is shared. */
-export interface StampsDraft {
-  readonly fields: Map<string, string>;
+/** Stamps being rewritten. The original stays as it is, and what is not looked at is not copied. */
+export class StampsDraft {
+  readonly #before: Stamps;
+  readonly #fields = new Map<string, string>();
+  #delays: Map<string, string> | null = null;
+  #push: Map<string, KeptPush> | null = null;
+  #tractor: Map<string, KeptTractor> | null = null;
   deleted: string;
   floor: string | null;
-  delays: Map<string, string>;
-  readonly push: Map<string, KeptPush>;
-  readonly tractor: Map<string, KeptTractor>;
+
+  constructor(stamps: Stamps) {
+    this.#before = stamps;
+    this.deleted = stamps.deleted;
+    this.floor = stamps.delays.floor;
+  }
+
+  /** Who wrote a scalar or a list; the names are those of the catalogue. */
+  field(name: string): string | undefined {
+    return this.#fields.get(name) ?? this.#before.fields[name];
+  }
+
+  setField(name: string, by: string): void {
+    this.#fields.set(name, by);
+  }
+
+  /** By code. */
+  get delays(): Map<string, string> {
+    return (this.#delays ??= new Map(Object.entries(this.#before.delays.codes)));
+  }
+
+  set delays(codes: Map<string, string>) {
+    this.#delays = codes;
+  }
+
+  /** By stand code. */
+  get push(): Map<string, KeptPush> {
+    return (this.#push ??= new Map(Object.entries(this.#before.push)));
+  }
+
+  /** By stand code. */
+  get tractor(): Map<string, KeptTractor> {
+    return (this.#tractor ??= new Map(Object.entries(this.#before.tractor)));
+  }
+
+  /** As they are stored. */
+  finish(): Stamps {
+    const { fields, delays, push, tractor } = this.#before;
+    return {
+      fields: this.#fields.size === 0 ? fields : { ...fields, ...Object.fromEntries(this.#fields) },
+      deleted: this.deleted,
+      delays: {
+        floor: this.floor,
+        codes: this.#delays === null ? delays.codes : Object.fromEntries(this.#delays),
+      },
+      push: this.#push === null ? push : Object.fromEntries(this.#push),
+      tractor: this.#tractor === null ? tractor : Object.fromEntries(this.#tractor),
+    };
+  }
 }
 
 /** Stamps of a flight that no message has written; every message is newer than '0' or equal to it. */
@@ -33,29 +83,6 @@ export const NO_STAMPS: Stamps = {
 /** Whether a message may not write a register: it is older than the one that wrote it last. */
 export function isOlder(msgId: MsgId, stamp: string | null | undefined): boolean {
   return stamp !== null && stamp !== undefined && msgId < BigInt(stamp);
-}
-
-/** A working copy. */
-export function draftStamps(stamps: Stamps): StampsDraft {
-  return {
-    fields: new Map(Object.entries(stamps.fields)),
-    deleted: stamps.deleted,
-    floor: stamps.delays.floor,
-    delays: new Map(Object.entries(stamps.delays.codes)),
-    push: new Map(Object.entries(stamps.push)),
-    tractor: new Map(Object.entries(stamps.tractor)),
-  };
-}
-
-/** The working copy as it is stored. */
-export function finishStamps(draft: StampsDraft): Stamps {
-  return {
-    fields: Object.fromEntries(draft.fields),
-    deleted: draft.deleted,
-    delays: { floor: draft.floor, codes: Object.fromEntries(draft.delays) },
-    push: Object.fromEntries(draft.push),
-    tractor: Object.fromEntries(draft.tractor),
-  };
 }
 
 /** Field lineage for people: register name → the message that last wrote it, e.g. `gates` or `delays[81]`. */

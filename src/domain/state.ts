@@ -15,12 +15,6 @@ import type { Flid } from './ids.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { Entry, FieldValue } from './message.ts';
 
-/** A state taken apart: every scalar by path and every collection by name, none missing. Mutable on purpose. */
-export interface FlightValues {
-  readonly scalars: Map<ScalarPath, FieldValue>;
-  readonly collections: Map<CollectionName, readonly Entry[]>;
-}
-
 /** Every name that `changed` and `superseded` may carry, in the order in which they are listed. */
 export const CHANGE_NAMES: readonly string[] = [
   ...SCALARS.map((field) => field.path),
@@ -28,68 +22,115 @@ export const CHANGE_NAMES: readonly string[] = [
   'deleted',
 ];
 
-/** A node of a nested shape; a leaf knows the whole path that leads to it. */
+/** The keys of an object in their order, and one in which all of them are null or []. */
+interface Shape {
+  readonly nodes: readonly ShapeNode[];
+  readonly pattern: JsonObject;
+}
+
+/** What stands under one key of a shape. */
 type ShapeNode =
-  | { readonly key: string; readonly path: string }
-  | { readonly key: string; readonly children: readonly ShapeNode[] };
+  | { readonly kind: 'scalar'; readonly key: string }
+  | { readonly kind: 'collection'; readonly key: string; readonly name: CollectionName }
+  | { readonly kind: 'group'; readonly key: string; readonly shape: Shape };
 
 const NO_OBJECT: JsonObject = {};
 const NO_ENTRIES: readonly Entry[] = [];
 
-const SCALAR_SHAPE = shapeOf(SCALARS.map((field) => field.path));
-const SCALAR_KEYS = SCALARS.map((field) => ({ path: field.path, keys: field.path.split('.') }));
-const ENTRY_SHAPES: ReadonlyMap<CollectionName, readonly ShapeNode[]> = new Map(
-  COLLECTIONS.map((field) => [field.name, shapeOf(field.attributes.map((attribute) => attribute.path))]),
+const SCALAR_KEYS: ReadonlyMap<ScalarPath, readonly string[]> = new Map(
+  SCALARS.map((field) => [field.path, field.path.split('.')]),
+);
+const STATE_SHAPE: readonly ShapeNode[] = [
+  { key: 'flid', kind: 'scalar' },
+  ...shapeOf(SCALARS.map((field) => field.path)),
+  ...COLLECTIONS.map(({ name }): ShapeNode => ({ key: name, kind: 'collection', name })),
+];
+const ENTRY_SHAPES: ReadonlyMap<CollectionName, Shape> = new Map(
+  COLLECTIONS.map((field) => [
+    field.name,
+    patterned(shapeOf(field.attributes.map((attribute) => attribute.path))),
+  ]),
 );
 const COLLECTION_ORDERS: ReadonlyMap<CollectionName, CollectionField['order']> = new Map(
   COLLECTIONS.map((field) => [field.name, field.order]),
 );
+const STATE = patterned(STATE_SHAPE);
 
 /** The state of a flight of which nothing is known. */
 export function emptyState(flid: Flid): FlightState {
-  return renderState(flid, readValues(NO_OBJECT));
-}
-
-/** Takes a state apart. Absent keys become null or []; keys the catalogue does not know are left behind. */
-export function readValues(state: FlightState): FlightValues {
-  const scalars = new Map<ScalarPath, FieldValue>();
-  for (const { path, keys } of SCALAR_KEYS) scalars.set(path, scalarValue(valueAt(state, keys)));
-  const collections = new Map<CollectionName, readonly Entry[]>();
-  for (const { name } of COLLECTIONS) {
-    const entries = state[name];
-    collections.set(
-      name,
-      isJsonArray(entries) && entries.length > 0
-        ? entries.map((entry) => canonicalEntry(name, isJsonObject(entry) ? entry : NO_OBJECT))
-        : NO_ENTRIES,
-    );
-  }
-  return { scalars, collections };
-}
-
-/** Builds the published object: `flid`, then scalars nested, then collections, in catalogue order. */
-export function renderState(flid: Flid, values: FlightValues): FlightState {
-  const state: Record<string, Json> = { flid };
-  renderInto(state, SCALAR_SHAPE, values.scalars);
-  for (const { name } of COLLECTIONS) state[name] = values.collections.get(name) ?? NO_ENTRIES;
-  CANONICAL.add(state);
-  return state;
+  return kept({ ...STATE.pattern, flid });
 }
 
 /** States that were built here: in order and complete already, and never changed (the type is read-only). */
 const CANONICAL = new WeakSet<FlightState>();
 
-/** The same state in catalogue order, completed; the flight ID is read from the state. */
+function kept(state: FlightState): FlightState {
+  CANONICAL.add(state);
+  return state;
+}
+
+/**
+ * The same state in catalogue order, completed; the flight ID is read from the state. Keys that the catalogue does not
+ * know are left behind.
+ */
 export function canonicalise(state: FlightState): FlightState {
   if (CANONICAL.has(state)) return state;
-  const id = state['flid'];
-  if (typeof id !== 'string') throw new Error('a flight state without its flid');
-  return renderState(id as Flid, readValues(state));
+  if (typeof state['flid'] !== 'string') throw new Error('a flight state without its flid');
+  return kept(shaped(STATE, state));
+}
+
+/**
+ * A state being rewritten. It shares with the original what is not written, so that a message costs what it changes and
+ * not what its flight has; the original stays as it is.
+ */
+export class StateDraft {
+  readonly #before: FlightState;
+  #after: Record<string, Json> | null = null;
+
+  constructor(state: FlightState) {
+    this.#before = canonicalise(state);
+  }
+
+  scalar(path: ScalarPath): FieldValue {
+    return scalarValue(valueAt(this.#after ?? this.#before, keysOf(path)));
+  }
+
+  setScalar(path: ScalarPath, value: FieldValue): void {
+    let node = this.#written();
+    const keys = keysOf(path);
+    for (const key of keys.slice(0, -1)) {
+      const below = node[key];
+      const copy: Record<string, Json> = isJsonObject(below) ? { ...below } : {};
+      node[key] = copy;
+      node = copy;
+    }
+    node[keys.at(-1) ?? path] = value;
+  }
+
+  entries(name: CollectionName): readonly Entry[] {
+    // Canonical: each of them is an object.
+    return (this.#after ?? this.#before)[name] as readonly Entry[];
+  }
+
+  /** @param entries canonical, see {@link canonicalEntries} */
+  setEntries(name: CollectionName, entries: readonly Entry[]): void {
+    this.#written()[name] = entries;
+  }
+
+  /** The state as written; the canonical original where nothing was. */
+  finish(): FlightState {
+    return this.#after === null ? this.#before : kept(this.#after);
+  }
+
+  #written(): Record<string, Json> {
+    return (this.#after ??= { ...this.#before });
+  }
 }
 
 /** One entry with exactly the attributes of the catalogue, in their order. */
 export function canonicalEntry(name: CollectionName, entry: Entry): Entry {
-  return shaped(ENTRY_SHAPES.get(name) ?? [], entry);
+  const shape = ENTRY_SHAPES.get(name);
+  return shape === undefined ? {} : shaped(shape, entry);
 }
 
 /**
@@ -104,29 +145,28 @@ export function canonicalEntries(name: CollectionName, entries: readonly Entry[]
 
 /** Value of a scalar; null where it is absent. */
 export function scalarAt(state: FlightState, path: ScalarPath): FieldValue {
-  return scalarValue(valueAt(state, path.split('.')));
+  return scalarValue(valueAt(state, keysOf(path)));
 }
 
 /** The state with one scalar set, canonical; the given one stays as it is. */
 export function withScalar(state: FlightState, path: ScalarPath, value: FieldValue): FlightState {
-  const id = state['flid'];
-  if (typeof id !== 'string') throw new Error('a flight state without its flid');
-  const values = readValues(state);
-  values.scalars.set(path, value);
-  return renderState(id as Flid, values);
+  const draft = new StateDraft(state);
+  draft.setScalar(path, value);
+  return draft.finish();
 }
 
 /** Entries of a collection, canonical; [] where it is absent. */
 export function entriesOf(state: FlightState, name: CollectionName): readonly Entry[] {
-  const entries = state[name];
-  if (!isJsonArray(entries)) return NO_ENTRIES;
-  return entries.map((entry) => canonicalEntry(name, isJsonObject(entry) ? entry : NO_OBJECT));
+  return canonicalArray(name, state[name]);
 }
 
 /** Scalars by path and collections by name, in catalogue order: what a table or a comparison wants. */
 export function flatten(state: FlightState): ReadonlyMap<ScalarPath | CollectionName, Json> {
-  const { scalars, collections } = readValues(state);
-  return new Map<ScalarPath | CollectionName, Json>([...scalars, ...collections]);
+  const canonical = canonicalise(state);
+  return new Map<ScalarPath | CollectionName, Json>([
+    ...SCALARS.map(({ path }) => [path, scalarAt(canonical, path)] as const),
+    ...COLLECTIONS.map(({ name }) => [name, canonical[name] ?? NO_ENTRIES] as const),
+  ]);
 }
 
 /** Names in catalogue order, `deleted` last. */
@@ -135,7 +175,7 @@ export function inCatalogueOrder(names: ReadonlySet<string>): readonly string[] 
   return CHANGE_NAMES.filter((name) => names.has(name));
 }
 
-function shapeOf(paths: readonly string[], prefix = ''): readonly ShapeNode[] {
+function shapeOf(paths: readonly string[]): readonly ShapeNode[] {
   const below = new Map<string, string[]>();
   for (const path of paths) {
     const [key = path, ...rest] = path.split('.');
@@ -143,37 +183,56 @@ function shapeOf(paths: readonly string[], prefix = ''): readonly ShapeNode[] {
     if (rest.length > 0) group.push(rest.join('.'));
     below.set(key, group);
   }
-  return [...below].map(([key, rest]) =>
-    rest.length === 0
-      ? { key, path: `${prefix}${key}` }
-      : { key, children: shapeOf(rest, `${prefix}${key}.`) },
+  return [...below].map(([key, rest]): ShapeNode =>
+    rest.length === 0 ? { key, kind: 'scalar' } : { key, kind: 'group', shape: patterned(shapeOf(rest)) },
   );
 }
 
-function renderInto(
-  target: Record<string, Json>,
-  shape: readonly ShapeNode[],
-  values: ReadonlyMap<string, FieldValue>,
-): void {
-  for (const node of shape) {
-    if ('path' in node) {
-      target[node.key] = values.get(node.path) ?? null;
-    } else {
-      const nested: Record<string, Json> = {};
-      renderInto(nested, node.children, values);
-      target[node.key] = nested;
+/**
+ * The pattern is read from text on purpose: an object that gets its keys one by one becomes a hash table, which takes
+ * ten times the memory and three times as long to be written as JSON; its copies stay what it is.
+ */
+function patterned(nodes: readonly ShapeNode[]): Shape {
+  const empty = nodes.map((node): readonly [string, Json] => {
+    switch (node.kind) {
+      case 'scalar':
+        return [node.key, null];
+      case 'collection':
+        return [node.key, NO_ENTRIES];
+      case 'group':
+        return [node.key, node.shape.pattern];
     }
-  }
+  });
+  return { nodes, pattern: JSON.parse(JSON.stringify(Object.fromEntries(empty))) as JsonObject };
 }
 
-function shaped(shape: readonly ShapeNode[], source: JsonObject): JsonObject {
-  const result: Record<string, Json> = {};
-  for (const node of shape) {
+function shaped({ nodes, pattern }: Shape, source: JsonObject): JsonObject {
+  const result: Record<string, Json> = { ...pattern };
+  for (const node of nodes) {
     const value = source[node.key];
-    result[node.key] =
-      'path' in node ? scalarValue(value) : shaped(node.children, isJsonObject(value) ? value : NO_OBJECT);
+    switch (node.kind) {
+      case 'scalar':
+        result[node.key] = scalarValue(value);
+        break;
+      case 'collection':
+        result[node.key] = canonicalArray(node.name, value);
+        break;
+      case 'group':
+        result[node.key] = shaped(node.shape, isJsonObject(value) ? value : NO_OBJECT);
+        break;
+    }
   }
   return result;
+}
+
+function canonicalArray(name: CollectionName, value: Json | undefined): readonly Entry[] {
+  return isJsonArray(value) && value.length > 0
+    ? value.map((entry) => canonicalEntry(name, isJsonObject(entry) ? entry : NO_OBJECT))
+    : NO_ENTRIES;
+}
+
+function keysOf(path: ScalarPath): readonly string[] {
+  return SCALAR_KEYS.get(path) ?? path.split('.');
 }
 
 function valueAt(state: FlightState, keys: readonly string[]): Json | undefined {

@@ -6,6 +6,7 @@ import {
   entriesOf,
   flatten,
   scalarAt,
+  StateDraft,
   withScalar,
 } from '../../src/domain/state.ts';
 import { F1, throughJsonb } from './kit.ts';
@@ -50,5 +51,21 @@ describe('the state of a flight', () => {
       ...SCALARS.map((f) => f.path),
       ...COLLECTIONS.map((c) => c.name),
     ]);
+  });
+
+  it('is rewritten beside the original, which it shares where nothing is written', () => {
+    const before = withScalar(emptyState(F1), 'externalStatus.code', 'DELAY');
+    const text = JSON.stringify(before);
+    const draft = new StateDraft(before);
+    expect(draft.finish()).toBe(before);
+    draft.setScalar('externalStatus.remark', 'FOG');
+    draft.setEntries('gates', [{ seq: 1, code: 'G1' }]);
+    expect(draft.scalar('externalStatus.remark')).toBe('FOG');
+    expect(draft.entries('gates')).toHaveLength(1);
+    const after = draft.finish();
+    expect(JSON.stringify(before)).toBe(text);
+    expect(after['externalStatus']).toEqual({ code: 'DELAY', remark: 'FOG' });
+    expect(after['port']).toBe(before['port']);
+    expect(Object.keys(after)).toEqual(Object.keys(before));
   });
 });
