@@ -4,4 +4,4 @@ import { configurationReference } from '../src/config/reference.ts';
 import { metricsReference } from '../src/runtime/metrics-reference.ts';
 
 writeFileSync(new URL('../docs/configuration.md', import.meta.url), configurationReference());
-writeFileSync(new URL('../docs/metrics.md', import.meta.url), await metricsReference());
+writeFileSync(new URL('../docs/metrics.md', import.meta.url), metricsReference());

@@ -1,7 +1,11 @@
 /** Gauges that tell the state of the pipeline: read when they are scraped, from the same status as everybody sees. */
+import type { ErrorClass } from '../domain/outcome.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { Outage } from '../runtime/outage.ts';
 import type { StatusDocument, StatusReader } from './status.ts';
+
+/** Classes in which a message ends DEAD. */
+const DEAD_CLASSES: readonly ErrorClass[] = ['MALFORMED', 'PROTOCOL', 'EXHAUSTED'];
 
 /** What only the running stations know; times in ms of the clock. */
 export interface StationTimes {
@@ -45,6 +49,8 @@ export async function refreshGauges(
   for (const [state, requests] of Object.entries(status.requests.byState))
     metrics.requests.set({ state }, requests);
   metrics.deadMessages.reset();
+  // A series that is there from the start: an alarm on a rise would not see one that begins at 1.
+  for (const errorClass of DEAD_CLASSES) metrics.deadMessages.set({ class: errorClass }, 0);
   for (const [errorClass, messages] of Object.entries(counts.byClass)) {
     metrics.deadMessages.set({ class: errorClass }, messages);
   }

@@ -138,6 +138,8 @@ describe.skipIf(postgresMissing !== null)('health, readiness and metrics', () =>
     expect(value('msgx_watermark')).toBe(4);
     expect(value('msgx_watermark_lag_ids')).toBe(0);
     expect(value('msgx_dead_messages{class="MALFORMED"}')).toBe(1);
+    // There from the start, so that a rise can be seen.
+    expect(value('msgx_dead_messages{class="PROTOCOL"}')).toBe(0);
     expect(value('msgx_dead_schedules')).toBe(0);
     expect(value('msgx_backfill_owed')).toBe(0);
     expect(value('msgx_outbox_pending{target="KAFKA:msg"}')).toBe(0);
