@@ -44,6 +44,10 @@ export async function refreshGauges(
     metrics.backfillAbandoned.set({ reason }, marks);
   for (const [state, requests] of Object.entries(status.requests.byState))
     metrics.requests.set({ state }, requests);
+  for (const { job, failures, endedAt } of status.jobs) {
+    metrics.jobFailures.set({ job }, failures);
+    if (endedAt !== null) metrics.jobAge.set({ job }, since(endedAt));
+  }
   metrics.deadMessages.reset();
   for (const [errorClass, messages] of Object.entries(counts.byClass)) {
     metrics.deadMessages.set({ class: errorClass }, messages);
