@@ -71,7 +71,14 @@ export function createMetrics() {
     ),
     unknownElements: counter('msgx_unknown_elements_total', 'XML elements the profile does not know.'),
     requests: gauge('msgx_requests', 'Upstream requests by state.', ['state']),
-    jobSeconds: histogram('msgx_job_seconds', 'Duration of upkeep jobs.', ['job']),
+    jobSeconds: histogram(
+      'msgx_job_seconds',
+      'Duration of upkeep jobs: a run at work, its pauses excluded.',
+      ['job'],
+    ),
+    jobRows: counter('msgx_job_rows_total', 'Rows that upkeep jobs have archived or deleted.', ['job']),
+    jobFailures: gauge('msgx_job_failures', 'Failures of an upkeep job since it last went well.', ['job']),
+    jobAge: gauge('msgx_job_age_seconds', 'Since an upkeep job last came to its end.', ['job']),
   };
 }
 

@@ -48,6 +48,10 @@ export async function refreshGauges(
     metrics.backfillAbandoned.set({ reason }, marks);
   for (const [state, requests] of Object.entries(status.requests.byState))
     metrics.requests.set({ state }, requests);
+  for (const { job, failures, endedAt } of status.jobs) {
+    metrics.jobFailures.set({ job }, failures);
+    if (endedAt !== null) metrics.jobAge.set({ job }, since(endedAt));
+  }
   metrics.deadMessages.reset();
   // A series that is there from the start: an alarm on a rise would not see one that begins at 1.
   for (const errorClass of DEAD_CLASSES) metrics.deadMessages.set({ class: errorClass }, 0);

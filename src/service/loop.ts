@@ -26,7 +26,7 @@ export type LoopState =
   | { readonly state: 'stopped'; readonly since: number; readonly reason: string };
 
 export interface LoopOptions {
-  readonly name: StationName;
+  readonly name: StationName | 'upkeep';
   readonly round: () => Promise<Round>;
   /** Rest after a round that was not full, ms. */
   readonly intervalMs: number;
@@ -41,7 +41,7 @@ export interface LoopOptions {
 }
 
 export class StationLoop {
-  readonly name: StationName;
+  readonly name: StationName | 'upkeep';
   readonly #options: LoopOptions;
   #state: LoopState;
   #stopping = false;

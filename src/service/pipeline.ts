@@ -21,6 +21,7 @@ import { AGAIN, restUntil, type Round, type StationName } from '../runtime/stati
 import type { Database } from '../store/database.ts';
 import type { Fence } from '../store/transaction.ts';
 import { Pump } from '../pump/pump.ts';
+import { Upkeep } from '../upkeep/jobs/upkeep.ts';
 import { StationLoop } from './loop.ts';
 import { partitionMemory } from './partitions.ts';
 import type { Rates } from './rates.ts';
@@ -31,6 +32,8 @@ import { verifyTargetOf } from './verify-target.ts';
 
 /** Pause between two looks for requests to be sent or expired, ms: a request of an operator waits no longer. */
 const REQUESTS_INTERVAL_MS = 1_000;
+/** Longest pause between two looks whether an upkeep job is due, ms. */
+const UPKEEP_INTERVAL_MS = 60_000;
 
 /** A pause that an operator has set. */
 export interface Pause {
@@ -59,7 +62,7 @@ export interface PipelineOptions {
 export class Pipeline {
   readonly loops: readonly StationLoop[];
   readonly #sink: Sink;
-  readonly #database: Database;
+  readonly #databases: readonly Database[];
   readonly #delivery: Delivery;
   readonly #poller: InboxPoller;
 
@@ -69,7 +72,7 @@ export class Pipeline {
     const { pipeline } = config;
     const common = { database, fence, clock, metrics };
     const mailbox = resources.mailbox;
-    this.#database = database;
+    this.#databases = [database, resources.upkeepDatabase];
     this.#sink = openSink(config, {
       // A transaction that begins with the fence and does nothing: it throws LostLease.
       confirmActive: () => database.transaction(async () => undefined, { fence }),
@@ -202,6 +205,20 @@ export class Pipeline {
       onSent: () => rates.add('requests', 1),
     });
 
+    const upkeep = new Upkeep({
+      ...{ database: resources.upkeepDatabase, fence, clock, metrics, log: options.log },
+      timeZone: config.timeZone,
+      operationDayCutoff: config.operationDayCutoff,
+      publication: publicationOf(config, dialect),
+      retention: {
+        flightsMs: config.flights.retentionMs,
+        procStateMs: config.procState.retentionMs,
+        rawMs: config.raw.retentionMs,
+        eventsMs: pipeline.eventRetentionMs,
+        snapLogMs: config.snapLog.retentionMs,
+      },
+    });
+
     let seeded = false;
     const inboxRound = async (): Promise<Round> => {
       if (!seeded) {
@@ -214,13 +231,14 @@ export class Pipeline {
       await restore.settle();
       return polled.next === 'now' || scanned.next === 'now' ? AGAIN : earlier(polled, scanned);
     };
-    const loop = (name: StationName, intervalMs: number, round: () => Promise<Round>) =>
+    const loop = (name: StationName | 'upkeep', intervalMs: number, round: () => Promise<Round>) =>
       new StationLoop({
         name,
         intervalMs,
         clock,
         log: options.log,
-        paused: () => options.pauseOf(name),
+        // Upkeep is no station: nobody pauses it.
+        paused: () => (name === 'upkeep' ? null : options.pauseOf(name)),
         onLost: options.onLost,
         isFatal: (error) => {
           if (!(error instanceof InboxFault)) return false;
@@ -243,6 +261,11 @@ export class Pipeline {
       loop('requests', REQUESTS_INTERVAL_MS, async () => {
         await restore.beforeRequests();
         return requests.round();
+      }),
+      loop('upkeep', UPKEEP_INTERVAL_MS, async () => {
+        // An archived flight is told: versions and event IDs must be known to be new.
+        await restore.beforePump();
+        return upkeep.round();
       }),
     ];
   }
@@ -275,7 +298,7 @@ export class Pipeline {
     const stopped = Promise.all(this.loops.map((loop) => loop.stop())).finally(() => over.abort());
     const inTime = await sleep(graceMs, false, { signal: over.signal }).catch(() => true);
     const closed = this.#sink.close();
-    if (!inTime) this.#database.dropConnections();
+    if (!inTime) for (const database of this.#databases) database.dropConnections();
     await Promise.all([stopped, closed]);
   }
 

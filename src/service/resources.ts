@@ -20,6 +20,8 @@ export const EMBEDDED_MAILBOX_SCHEMA = 'mailbox';
 
 /** Connections for questions; more of them at once wait for one another. */
 const ASKED_CONNECTIONS = 4;
+/** Connections for upkeep: it does one thing at a time. */
+const UPKEEP_CONNECTIONS = 1;
 /** Deadline of one statement of a question, ms: nobody waits longer for a page. */
 const ASKED_STATEMENT_MS = 10_000;
 
@@ -32,6 +34,8 @@ export interface Resources {
    * a station, and no station for a question.
    */
   readonly askedDatabase: Database;
+  /** The same over connections of its own, for upkeep: no station waits for one of them. */
+  readonly upkeepDatabase: Database;
   readonly databaseUrl: string;
   readonly mailbox: Mailbox;
   /** Unique name of this process towards the database. */
@@ -92,17 +96,26 @@ export async function openResources(config: Config): Promise<Resources> {
       maxConnections: ASKED_CONNECTIONS,
       statementTimeoutMs: ASKED_STATEMENT_MS,
     });
+    const upkeepDatabase = new Database({
+      url: server.url,
+      schema: config.database.schema,
+      // A takeover ends these sessions like those of the stations.
+      applicationName: instance,
+      maxConnections: UPKEEP_CONNECTIONS,
+    });
     const mailbox = await mailboxOf(config, dialect, server.url);
     return {
       config,
       dialect,
       database,
       askedDatabase,
+      upkeepDatabase,
       databaseUrl: server.url,
       mailbox,
       instance,
       close: async () => {
-        await Promise.allSettled([mailbox.close(), database.close(), askedDatabase.close()]);
+        const databases = [database, askedDatabase, upkeepDatabase];
+        await Promise.allSettled([mailbox.close(), ...databases.map((each) => each.close())]);
         await server.close();
       },
     };

@@ -12,6 +12,7 @@ import { selectOpenHoles } from '../store/inbox-hole.ts';
 import { countReports } from '../store/error-report.ts';
 import { databaseNow, selectLease } from '../store/lease.ts';
 import { countRequests, type RequestState } from '../store/req-track.ts';
+import { selectJobs, type JobRow } from '../store/upkeep-job.ts';
 import {
   countDeadSchedules,
   countDelivered,
@@ -28,6 +29,7 @@ import {
   type MessageCount,
 } from '../store/status.ts';
 import { toMillis, toMillisOrNull, toTimestamp } from '../store/time.ts';
+import { JOBS } from '../upkeep/jobs/job.ts';
 import { VERSION } from './version.ts';
 
 /** How a station stands. */
@@ -65,6 +67,23 @@ export interface HeadStatus {
   readonly nextAttemptAt: string | null;
   readonly enqueuedAt: string;
   readonly why: string;
+}
+
+/** An upkeep job: its last run, the next one, and what keeps it from working. */
+export interface JobStatus {
+  readonly job: string;
+  /** `due` also where it has not run yet. */
+  readonly state: 'running' | 'waiting' | 'due' | 'failing';
+  readonly startedAt: string | null;
+  /** End of the last run that came to its end. */
+  readonly endedAt: string | null;
+  /** Null: at once. */
+  readonly nextAt: string | null;
+  /** Rows of the run underway or of the last one, and of all. */
+  readonly rows: number;
+  readonly rowsTotal: number;
+  readonly failures: number;
+  readonly error: string | null;
 }
 
 export interface StatusDocument {
@@ -112,6 +131,7 @@ export interface StatusDocument {
     /** Error reports: queued, and in COUTMSGS. */
     readonly reports: { readonly waiting: number; readonly sent: number };
   };
+  readonly jobs: readonly JobStatus[];
   readonly last: {
     readonly enqueuedAt: string | null;
     readonly processedAt: string | null;
@@ -172,6 +192,7 @@ export class StatusReader {
       reports,
       last,
       pauses,
+      jobs,
     ] = await Promise.all([
       databaseNow(db),
       selectLease(db),
@@ -188,6 +209,7 @@ export class StatusReader {
       countReports(db),
       selectLastTimes(db),
       selectPauses(db),
+      selectJobs(db),
     ]);
     const highest = await this.#mailbox.bounds().then(
       (bounds) => bounds?.max ?? null,
@@ -270,6 +292,7 @@ export class StatusReader {
         abandoned: { MISSING_ROW: marks.missingRow, TRANSIENT_DEADLINE: marks.transientDeadline },
       },
       requests: { byState: requests, reports },
+      jobs: JOBS.map((job) => jobStatus(job, jobs.find((row) => row.job === job) ?? null, now)),
       last: {
         enqueuedAt: isoOrNull(last.enqueuedAt),
         processedAt: isoOrNull(last.processedAt),
@@ -314,6 +337,24 @@ export class StatusReader {
       ),
     };
   }
+}
+
+function jobStatus(job: string, row: JobRow | null, now: number): JobStatus {
+  const [startedAt, endedAt] = [row?.startedAt ?? null, row?.endedAt ?? null];
+  const failing = row !== null && row.failures > 0;
+  const underway = startedAt !== null && (endedAt === null || endedAt < startedAt);
+  const due = row === null || row.nextAt <= now;
+  return {
+    job,
+    state: failing ? 'failing' : underway ? 'running' : due ? 'due' : 'waiting',
+    startedAt: startedAt === null ? null : toTimestamp(startedAt),
+    endedAt: endedAt === null ? null : toTimestamp(endedAt),
+    nextAt: row === null || (underway && !failing) ? null : toTimestamp(row.nextAt),
+    rows: row?.rowsRun ?? 0,
+    rowsTotal: row?.rowsTotal ?? 0,
+    failures: row?.failures ?? 0,
+    error: row?.error ?? null,
+  };
 }
 
 /** Why the head of line waits, in one line. */

@@ -4,23 +4,27 @@ import { statement, type Queryable } from './statement.ts';
 
 const VERSION_FAULTS = statement(
   'audit.versions',
-  // Retention cleans SENT events by age and keeps DEAD and dropped ones: behind one of these that is older than
-  // every SENT event left, versions may be missing.
+  // Retention cleans SENT events by age, the oldest first, and notes how far it has come: behind an event that is left
+  // at or below that front – dead, dropped, or sent late – versions may be missing. So they may behind a dead or dropped
+  // one that is older than every SENT event left, where somebody else has cleaned.
   `with flights as (
      select flid, version from flight_schd
      union all
      select flid, version from flight_schd_hst h where not exists (select 1 from flight_schd f where f.flid = h.flid)
    ),
    cleaned as (
-     select coalesce(min(sent_at), 'infinity') as before from msg_event where target = 'KAFKA:msg' and state = 'SENT'
+     select (select event_id from event_front) as front, coalesce(min(sent_at), 'infinity') as before
+     from msg_event where target = 'KAFKA:msg' and state = 'SENT'
    ),
    ordered as (
      select partition_key as flid, event_id, state_version,
        lag(state_version) over w as before,
        lead(event_id) over w is null as last,
-       state in ('DEAD', 'DROPPED') and created_at < cleaned.before as kept,
-       lag(state in ('DEAD', 'DROPPED') and created_at < cleaned.before) over w as kept_before
-     from msg_event, cleaned where target = 'KAFKA:msg'
+       kept, lag(kept) over w as kept_before
+     from (
+       select e.*, event_id <= front or (state in ('DEAD', 'DROPPED') and created_at < before) as kept
+       from msg_event e, cleaned where target = 'KAFKA:msg'
+     ) told
      window w as (partition by partition_key order by event_id)
    )
    select o.flid, o.event_id as "eventId", o.state_version as version, o.before, f.version as "flightVersion"
@@ -141,8 +145,14 @@ const LATEST_FACTS = statement(
      case when f.deleted then null else f.state end as state, f.version as "flightVersion",
      exists (select from version_floor v where v.flid = e.partition_key and v.settled_at is null
        and v.version >= e.state_version) as restoring
-   from msg_event e left join flight_schd f on f.flid = e.partition_key
-   where e.target = 'KAFKA:schd' and e.partition_key > $1 order by e.partition_key limit $2`,
+   from (
+     select partition_key, state_version, state from msg_event where target = 'KAFKA:schd' and partition_key > $1
+     union all
+     -- Retention has taken the row: it was SENT.
+     select flid, version, 'SENT' from flight_schd n where flid > $1
+       and not exists (select from msg_event m where m.target = 'KAFKA:schd' and m.partition_key = n.flid)
+   ) e left join flight_schd f on f.flid = e.partition_key
+   order by e.partition_key limit $2`,
 );
 
 /** The newest state of each flight as it should have been told, by FLID after a place (invariant 6). */

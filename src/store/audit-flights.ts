@@ -47,8 +47,11 @@ export interface StoredFlight {
 
 const STORED = statement(
   'audit.stored',
+  // A late message takes a flight out of the archive as it is, with the deletion that the archive has told.
   `select flid, deleted, operation_day as "operationDay", state, stamps, archived from (
-     select flid, deleted, operation_day, state, stamps, false as archived from flight_schd
+     select flid, deleted, operation_day, state, stamps,
+       exists (select from archive_tombstone t where t.flid = f.flid and t.version = f.version) as archived
+     from flight_schd f
      union all
      select flid, deleted, operation_day, state, stamps, true from flight_schd_hst h
      where not exists (select 1 from flight_schd f where f.flid = h.flid)

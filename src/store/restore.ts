@@ -107,10 +107,13 @@ export async function selectFloors(db: Queryable): Promise<readonly ToldVersion[
 
 const OWN_ROWS = statement(
   'restore.ownRows',
-  // Primary key from the given ID downwards.
+  // Primary keys of both tables from the given ID downwards.
   `select exists (
      select from (
-       select marked_at_intake, shadow from proc_state where msg_id <= $1 order by msg_id desc limit 500
+       (select msg_id, marked_at_intake, shadow from proc_state where msg_id <= $1 order by msg_id desc limit 500)
+       union all
+       (select msg_id, marked_at_intake, shadow from proc_state_hst where msg_id <= $1 order by msg_id desc limit 500)
+       order by msg_id desc limit 500
      ) newest where not marked_at_intake and not shadow
    ) as present`,
 );

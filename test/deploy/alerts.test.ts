@@ -41,6 +41,8 @@ const NO_ALARM: Readonly<Record<string, string>> = {
   msgx_build_info: 'tells the version',
   msgx_watermark: 'its lag and its hole are watched',
   msgx_messages_total: 'what ends badly is watched as msgx_dead_messages',
+  msgx_job_rows_total: 'how much there is to do is no fault',
+  msgx_job_seconds: 'how long a job takes is no fault while it comes to its end',
   msgx_delivery_total: 'what ends badly is watched as msgx_dead_events',
 };
 

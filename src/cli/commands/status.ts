@@ -43,6 +43,9 @@ function linesOf(status: StatusDocument): string[] {
   for (const { name, state, by, reason } of status.stations) {
     if (state === 'paused') lines.push(`${name} paused by ${by ?? 'somebody'}: ${reason ?? ''}`);
   }
+  for (const { job, failures, error } of status.jobs) {
+    if (failures > 0) lines.push(`upkeep job ${job} has failed ${failures} times: ${error ?? ''}`);
+  }
   if (counts.deadSchedules > 0) lines.push(`${counts.deadSchedules} dead schedules: look at these first`);
   lines.push(
     '',
