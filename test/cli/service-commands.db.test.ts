@@ -52,6 +52,7 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
         '0004_storage',
         '0005_generation',
         '0006_restore',
+        '0007_upkeep',
       ],
       views: true,
     });

@@ -167,6 +167,7 @@ describe.skipIf(postgresMissing !== null)('status', () => {
         Math.round(value),
       ]);
     expect((await values('msgx_dead_messages')).sort()).toEqual([
+      ['EXHAUSTED', 0],
       ['MALFORMED', 1],
       ['PROTOCOL', 1],
     ]);
@@ -189,12 +190,20 @@ describe.skipIf(postgresMissing !== null)('status', () => {
     // A class that nobody is in any more is gone, and an outage leaves everything but the ages as it was.
     await pipeline.rows(`update proc_state set error_class = 'EXHAUSTED' where state = 'DEAD'`);
     await refreshGauges(metrics, reader(), times);
-    expect(await values('msgx_dead_messages')).toEqual([['EXHAUSTED', 2]]);
+    expect((await values('msgx_dead_messages')).sort()).toEqual([
+      ['EXHAUSTED', 2],
+      ['MALFORMED', 0],
+      ['PROTOCOL', 0],
+    ]);
     const away = {
       read: () => Promise.reject(new Outage('database', new Error('gone'))),
     } as unknown as StatusReader;
     await refreshGauges(metrics, away, { ...times, now: now + 25_000 });
-    expect(await values('msgx_dead_messages')).toEqual([['EXHAUSTED', 2]]);
+    expect((await values('msgx_dead_messages')).sort()).toEqual([
+      ['EXHAUSTED', 2],
+      ['MALFORMED', 0],
+      ['PROTOCOL', 0],
+    ]);
     expect(await values('msgx_ack_age_seconds')).toEqual([[25]]);
   });
 
