@@ -48,7 +48,7 @@ export function metricsReference(): string {
     'Prometheus text at `/metrics`. Names and meanings do not change. What to do about them is in the',
     '[runbook](runbook.md), the rules for it in `deploy/prometheus`, a dashboard in `deploy/grafana`. Times are in',
     'seconds; histograms have `_bucket`, `_sum` and `_count` series. Prometheus puts a label `job` of its own on',
-    'everything it scrapes, so `job` of `msgx_job_seconds` is read there as `exported_job`.',
+    'everything it scrapes, so our own `job` is read there as `exported_job`.',
     '',
     '| metric | type | labels | tells |',
     '| --- | --- | --- | --- |',

@@ -48,16 +48,14 @@ export async function refreshGauges(
     metrics.backfillAbandoned.set({ reason }, marks);
   for (const [state, requests] of Object.entries(status.requests.byState))
     metrics.requests.set({ state }, requests);
-  for (const { job, failures, endedAt } of status.jobs) {
+  for (const { job, failures, startedAt, endedAt } of status.jobs) {
     metrics.jobFailures.set({ job }, failures);
-    if (endedAt !== null) metrics.jobAge.set({ job }, since(endedAt));
+    // A first run that never comes to its end is as old as its beginning.
+    metrics.jobAge.set({ job }, since(endedAt ?? startedAt));
   }
-  metrics.deadMessages.reset();
-  // A series that is there from the start: an alarm on a rise would not see one that begins at 1.
-  for (const errorClass of DEAD_CLASSES) metrics.deadMessages.set({ class: errorClass }, 0);
-  for (const [errorClass, messages] of Object.entries(counts.byClass)) {
-    metrics.deadMessages.set({ class: errorClass }, messages);
-  }
+  // All of them from the start: an alarm on a rise would not see a series that begins at 1.
+  for (const errorClass of DEAD_CLASSES)
+    metrics.deadMessages.set({ class: errorClass }, counts.byClass[errorClass] ?? 0);
   metrics.deadSchedules.set(counts.deadSchedules);
   metrics.stationPaused.reset();
   for (const { name, state, by } of status.stations) {

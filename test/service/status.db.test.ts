@@ -187,7 +187,7 @@ describe.skipIf(postgresMissing !== null)('status', () => {
     expect(await values('msgx_last_message_age_seconds')).toEqual([[100]]);
     expect(await values('msgx_ack_age_seconds')).toEqual([[10]]);
     expect(await values('msgx_watermark')).toEqual([[6]]);
-    // A class that nobody is in any more is gone, and an outage leaves everything but the ages as it was.
+    // A class that nobody is in any more is at zero, and an outage leaves everything but the ages as it was.
     await pipeline.rows(`update proc_state set error_class = 'EXHAUSTED' where state = 'DEAD'`);
     await refreshGauges(metrics, reader(), times);
     expect((await values('msgx_dead_messages')).sort()).toEqual([
@@ -205,6 +205,35 @@ describe.skipIf(postgresMissing !== null)('status', () => {
       ['PROTOCOL', 0],
     ]);
     expect(await values('msgx_ack_age_seconds')).toEqual([[25]]);
+  });
+
+  it('tells how the upkeep jobs stand, and gauges say since when', async () => {
+    await pipeline.rows(
+      `insert into upkeep_job (job, next_at, started_at, ended_at, rows_run, rows_total, failures, error) values
+         ('flights', $1, $2, null, 7, 7, 0, null), ('messages', $3, $2, $1, 0, 12, 3, 'a trigger that is not ours'),
+         ('texts', $4, $1, $2, 5, 50, 0, null)`,
+      [ago(120), ago(60), ago(-30), ago(-600)],
+    );
+    const { jobs } = await reader().read();
+    expect(
+      jobs.map(({ job, state, rows, rowsTotal, failures }) => [job, state, rows, rowsTotal, failures]),
+    ).toEqual([
+      ['flights', 'running', 7, 7, 0],
+      ['messages', 'failing', 0, 12, 3],
+      ['texts', 'waiting', 5, 50, 0],
+      ['events', 'due', 0, 0, 0],
+      ['snap-log', 'due', 0, 0, 0],
+      ['requests', 'due', 0, 0, 0],
+    ]);
+    expect(jobs.map(({ nextAt }) => nextAt)).toEqual([null, ago(-30), ago(-600), null, null, null]);
+    expect(jobs[1]?.error).toBe('a trigger that is not ours');
+    const metrics = createMetrics();
+    await refreshGauges(metrics, reader(), { now, lastAckAt: null, mailboxReadAt: null });
+    const values = async (name: string) =>
+      (await metrics.registry.getSingleMetric(name)!.get()).values.map(({ value }) => Math.round(value));
+    expect(await values('msgx_job_failures')).toEqual([0, 3, 0, 0, 0, 0]);
+    // Since the end; of a first run since its beginning.
+    expect(await values('msgx_job_age_seconds')).toEqual([60, 120, 60, 0, 0, 0]);
   });
 
   it('goes without the mailbox', async () => {

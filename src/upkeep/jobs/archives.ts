@@ -2,7 +2,6 @@
 import { messageEventBody } from '../../domain/event.ts';
 import { emptyRegisters } from '../../domain/merge.ts';
 import { flid as flidOf, msgId } from '../../domain/ids.ts';
-import { operationDay } from '../../domain/operation-day.ts';
 import { airportTime } from '../../runtime/airport-time.ts';
 import {
   archiveFlights,
@@ -14,7 +13,7 @@ import { archiveMessages, selectMessageStretch } from '../../store/message-archi
 import { insertMessageEvents, type NewMessageEvent } from '../../store/msg-event.ts';
 import { upsertLatestStates } from '../../store/schd-event.ts';
 import { toTimestamp } from '../../store/time.ts';
-import type { JobContext, Run } from './job.ts';
+import { STRETCH_ROWS, dayBefore, walking, type JobContext, type Run } from './job.ts';
 import { nextSize } from './schedule.ts';
 
 /** Aim for a transaction that holds pipeline_lock, ms: far below the 100 ms that it may hold it. */
@@ -22,14 +21,6 @@ const FLIGHTS = { aimMs: 25, least: 1, most: 200 };
 const FLIGHTS_FIRST = 25;
 /** Undelivered events from which on flights are not archived: delivery is behind. */
 const MOST_PENDING = 5_000;
-const MESSAGES = 500;
-/** A run ends behind so many messages none of which is old: late ones lie among older ones. */
-const YOUNG = 5_000;
-
-/** The operation day before which flights, and traces, of a retention are over. */
-export function dayBefore({ clock, timeZone, operationDayCutoff }: JobContext, retentionMs: number): string {
-  return operationDay(airportTime(clock.now() - retentionMs, timeZone), operationDayCutoff);
-}
 
 /** Archives flights, telling the deletion of those that no FDEL has deleted. */
 export function flightRun(context: JobContext): Run {
@@ -87,29 +78,20 @@ function tombstone(
   };
 }
 
-/** Archives messages that ended long ago and whose mark is settled. Walks up the IDs, the oldest first. */
+/** Archives messages that ended long ago and whose mark is settled. */
 export function messageRun({ database, fence, clock, retention }: JobContext): Run {
-  let after = -1n;
-  let young = 0;
-  return {
-    async batch(progress) {
-      const before = clock.now() - retention.procStateMs;
-      const { last, ready, old, looked } = await selectMessageStretch(database, after, before, MESSAGES);
-      if (last === null) return { rows: 0, done: true };
-      const rows =
-        ready.length === 0
-          ? 0
-          : await database.transaction(
-              async (tx) => {
-                const moved = await archiveMessages(tx, ready, before, clock.now());
-                await progress(tx, moved);
-                return moved;
-              },
-              { fence },
-            );
-      after = last;
-      young = old === 0 ? young + looked : 0;
-      return { rows, done: looked < MESSAGES || young >= YOUNG };
-    },
-  };
+  return walking(async (after, progress) => {
+    const before = clock.now() - retention.procStateMs;
+    const { ready, ...stretch } = await selectMessageStretch(database, after, before, STRETCH_ROWS);
+    if (ready.length === 0) return { ...stretch, rows: 0 };
+    const rows = await database.transaction(
+      async (tx) => {
+        const moved = await archiveMessages(tx, ready, before, clock.now());
+        await progress(tx, moved);
+        return moved;
+      },
+      { fence },
+    );
+    return { ...stretch, rows };
+  });
 }

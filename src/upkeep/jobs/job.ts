@@ -1,6 +1,8 @@
 /** The common shape of the upkeep jobs (seed §9.3): a run is many small batches, each a transaction of its own. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Publication } from '../../domain/event.ts';
+import { operationDay } from '../../domain/operation-day.ts';
+import { airportTime } from '../../runtime/airport-time.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Database } from '../../store/database.ts';
 import type { Queryable } from '../../store/statement.ts';
@@ -38,8 +40,50 @@ export interface BatchResult {
   readonly done: boolean;
 }
 
+/** Records the rows of a batch; belongs in its transaction. */
+export type Progress = (tx: Queryable, rows: number) => Promise<void>;
+
 /** A run of one job; it remembers where it is. */
 export interface Run {
-  /** One batch. `progress` records its rows and belongs in its transaction. Throws Outage, LostLease, or what went wrong. */
-  batch(progress: (tx: Queryable, rows: number) => Promise<void>): Promise<BatchResult>;
+  /** One batch. Throws Outage, LostLease, or what went wrong. */
+  batch(progress: Progress): Promise<BatchResult>;
+}
+
+/** The operation day before which flights, and traces, of a retention are over. */
+export function dayBefore({ clock, timeZone, operationDayCutoff }: JobContext, retentionMs: number): string {
+  return operationDay(airportTime(clock.now() - retentionMs, timeZone), operationDayCutoff);
+}
+
+/** A stretch of rows as a walk up their IDs meets them. */
+export interface Stretch {
+  /** Last ID looked at; null where there is none. */
+  readonly last: bigint | null;
+  readonly looked: number;
+  /** Rows old enough, whether they may go or not. */
+  readonly old: number;
+}
+
+/** Rows of one stretch. */
+export const STRETCH_ROWS = 500;
+/** A walk ends behind so many rows none of which is old: late ones lie among older ones. */
+const YOUNG = 5_000;
+
+/**
+ * A run up the IDs, the oldest first.
+ *
+ * @param work looks at the {@link STRETCH_ROWS} behind an ID, and does what is to be done
+ */
+export function walking(
+  work: (after: bigint, progress: Progress) => Promise<Stretch & { readonly rows: number }>,
+): Run {
+  let after = -1n;
+  let young = 0;
+  return {
+    async batch(progress) {
+      const { last, looked, old, rows } = await work(after, progress);
+      after = last ?? after;
+      young = old === 0 ? young + looked : 0;
+      return { rows, done: looked < STRETCH_ROWS || young >= YOUNG };
+    },
+  };
 }

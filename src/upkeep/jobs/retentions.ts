@@ -1,33 +1,27 @@
 /** What is deleted by age: texts, delivered events, the schedule trace, requests and reports. */
 import type { Queryable } from '../../store/statement.ts';
 import { deleteOldTexts, deleteRequests, deleteSentEvents, deleteTraces } from '../../store/retention.ts';
-import { dayBefore } from './archives.ts';
-import type { JobContext, Run } from './job.ts';
+import { STRETCH_ROWS, dayBefore, walking, type JobContext, type Run } from './job.ts';
 
 const ROWS = 500;
-/** A run of texts ends behind so many none of which is old: late ones lie among older ones. */
-const YOUNG = 5_000;
 
 /** Deletes texts, those of unfinished messages aside. */
 export function textRun({ database, fence, clock, retention }: JobContext): Run {
-  let after = -1n;
-  let young = 0;
-  return {
-    async batch(progress) {
-      const before = clock.now() - retention.rawMs;
-      const stretch = await database.transaction(
-        async (tx) => {
-          const stretch = await deleteOldTexts(tx, after, before, ROWS);
-          await progress(tx, stretch.gone);
-          return stretch;
-        },
-        { fence },
-      );
-      after = stretch.last ?? after;
-      young = stretch.old === 0 ? young + stretch.looked : 0;
-      return { rows: stretch.gone, done: stretch.looked < ROWS || young >= YOUNG };
-    },
-  };
+  return walking((after, progress) =>
+    database.transaction(
+      async (tx) => {
+        const { gone, ...stretch } = await deleteOldTexts(
+          tx,
+          after,
+          clock.now() - retention.rawMs,
+          STRETCH_ROWS,
+        );
+        await progress(tx, gone);
+        return { ...stretch, rows: gone };
+      },
+      { fence },
+    ),
+  );
 }
 
 /** Deletes events that were sent long ago; those that are pending, dead or dropped stay. */

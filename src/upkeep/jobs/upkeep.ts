@@ -5,7 +5,6 @@
 import { LostLease, Outage, messageOf } from '../../runtime/outage.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { restUntil, type Round } from '../../runtime/station.ts';
-import type { Queryable } from '../../store/statement.ts';
 import {
   beginJob,
   endJob,
@@ -96,16 +95,15 @@ export class Upkeep {
       this.#underway = { job, run: RUNS[job](this.#options), seconds: 0 };
     }
     const underway = this.#underway;
-    const progress = (tx: Queryable, rows: number) => progressJob(tx, job, rows);
-    const { rows, done } = await underway.run.batch(progress);
+    const { rows, done } = await underway.run.batch((tx, rows) => progressJob(tx, job, rows));
     metrics.jobRows.inc({ job }, rows);
+    if ((this.#failures.get(job) ?? 0) > 0) log.info({ job }, 'upkeep job goes on');
+    this.#failures.set(job, 0);
     if (done) {
       const now = clock.now();
       const nextAt = nextRun(now, intervalMs ?? INTERVAL_MS);
       await database.transaction((tx) => endJob(tx, job, now, nextAt), { fence });
       this.#nextAt.set(job, nextAt);
-      if ((this.#failures.get(job) ?? 0) > 0) log.info({ job }, 'upkeep job goes on');
-      this.#failures.set(job, 0);
       this.#underway = null;
     }
     underway.seconds += (performance.now() - started) / 1000;

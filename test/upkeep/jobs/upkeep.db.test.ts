@@ -3,6 +3,7 @@ import { SILENT } from '../../../src/runtime/log.ts';
 import { createMetrics } from '../../../src/runtime/metrics.ts';
 import { LostLease } from '../../../src/runtime/outage.ts';
 import { ARCHIVED_COLUMNS } from '../../../src/store/message-archive.ts';
+import { JOBS } from '../../../src/upkeep/jobs/job.ts';
 import { Upkeep } from '../../../src/upkeep/jobs/upkeep.ts';
 import type { VerifyReport } from '../../../src/upkeep/verify/index.ts';
 import { deletion, gate, schedule } from '../../kit/messages.ts';
@@ -238,6 +239,44 @@ describe.skipIf(postgresMissing !== null)('upkeep jobs', () => {
     const before = await generation();
     await upkeep();
     expect(await generation()).not.toEqual(before);
+  });
+
+  it('stops in the middle of a run where the lease is taken over', async () => {
+    await pipeline.send(schedule('810001'), gate('810001', 'A1'));
+    await pipeline.drain();
+    pipeline.clock.advance(100 * DAY);
+    const { database } = pipeline.db;
+    const facts = async () =>
+      Promise.all(
+        ['flight_schd', 'proc_state', 'raw_message', 'msg_event', 'schd_snap_log'].map((table) =>
+          count(table),
+        ),
+      );
+    const before = await facts();
+    expect(before.every((rows) => rows > 0)).toBe(true);
+    const transaction = database.transaction.bind(database);
+    for (const job of JOBS) {
+      await pipeline.query('delete from upkeep_job');
+      await pipeline.query(`insert into upkeep_job (job, next_at) select unnest($1::text[]), '2099-01-01'`, [
+        JOBS.filter((other) => other !== job),
+      ]);
+      const [lease] = await pipeline.query<{ epoch: string }>('select epoch from lease');
+      let begun = false;
+      database.transaction = async (work, options) => {
+        const result = await transaction(work, options);
+        // Behind the first one, which says that the run has begun.
+        if (!begun) await pipeline.query('update lease set epoch = epoch + 1');
+        begun = true;
+        return result;
+      };
+      try {
+        await expect(create({ epoch: BigInt(lease?.epoch ?? '') }).round(), job).rejects.toThrow(LostLease);
+      } finally {
+        database.transaction = transaction;
+      }
+      expect(begun, job).toBe(true);
+      expect(await facts(), job).toEqual(before);
+    }
   });
 
   it('names every column of both tables', async () => {
