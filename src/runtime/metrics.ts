@@ -78,7 +78,11 @@ export function createMetrics() {
     ),
     jobRows: counter('msgx_job_rows_total', 'Rows that upkeep jobs have archived or deleted.', ['job']),
     jobFailures: gauge('msgx_job_failures', 'Failures of an upkeep job since it last went well.', ['job']),
-    jobAge: gauge('msgx_job_age_seconds', 'Since an upkeep job last came to its end, or first began; 0 before.', ['job']),
+    jobAge: gauge(
+      'msgx_job_age_seconds',
+      'Since an upkeep job last came to its end, or first began; 0 before.',
+      ['job'],
+    ),
   };
 }
 
