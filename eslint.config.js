@@ -46,6 +46,7 @@ const rooms = {
     'pump',
     'delivery',
     'backfill',
+    'upkeep',
     'service',
   ],
   cli: [

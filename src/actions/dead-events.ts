@@ -2,21 +2,23 @@
  * Dead events (seed §8.1): sending them again, or dropping them for good. Precheck, conditional update and audit in
  * transactions of a few rows. A retry below a version that was delivered already has to be forced, and names what was.
  */
-import { chunksOf } from '../store/chunks.ts';
 import type { Database } from '../store/database.ts';
-import { selectEvents, settleDeadEvents, type DeadEvent } from '../store/dead-event.ts';
+import { selectDeadEventIds, selectEvents, settleDeadEvents, type DeadEvent } from '../store/dead-event.ts';
 import { insertAudits } from '../store/op-audit.ts';
 import { lockLatestStates } from '../store/schd-event.ts';
 import type { Operator } from './outcome.ts';
+import { partsOf } from './parts.ts';
 
 /** Rows of one transaction. */
 const BATCH = 100;
+/** Results that are told one by one; the rest is counted. */
+const MOST_TOLD = 10_000;
 /** Most versions that are named one by one. */
 const MOST_NAMED = 20;
 
 export interface DeadEventRequest {
   readonly change: 'retry' | 'drop';
-  readonly eventIds: readonly bigint[];
+  readonly eventIds: readonly bigint[] | 'all';
   /** Retries also below versions that were delivered. */
   readonly force: boolean;
   /** Says what would be done and does nothing. */
@@ -38,6 +40,7 @@ export interface DeadEventResult {
 export interface DeadEventOutcome {
   readonly outcome: 'done' | 'planned' | 'refused';
   readonly message: string;
+  /** The first of them. */
   readonly events: readonly DeadEventResult[];
 }
 
@@ -58,14 +61,21 @@ export async function settleEvents(
   operator: Operator,
 ): Promise<DeadEventOutcome> {
   const { change, dryRun } = request;
+  const nextDead = (after: bigint, size: number) => selectDeadEventIds(database, after, size);
   const events: DeadEventResult[] = [];
-  const inOrder = [...new Set(request.eventIds)].sort((left, right) => (left < right ? -1 : 1));
-  for (const part of chunksOf(inOrder, BATCH))
-    events.push(...(await settle(database, request, part, operator)));
-  const done = events.filter(({ refused }) => refused === null).length;
-  const count = `${String(done)} of ${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
-  const [first] = events.flatMap(({ refused }) => (refused === null ? [] : [refused]));
-  const others = first === undefined ? '' : `; ${first}${events.length - done > 1 ? ', and others' : ''}`;
+  let all = 0;
+  let done = 0;
+  let first: string | null = null;
+  for await (const part of partsOf(request.eventIds, BATCH, nextDead)) {
+    const results = await settle(database, request, part, operator);
+    events.push(...results.slice(0, MOST_TOLD - events.length));
+    const refusals = results.flatMap(({ refused }) => (refused === null ? [] : [refused]));
+    all += results.length;
+    done += results.length - refusals.length;
+    first ??= refusals[0] ?? null;
+  }
+  const count = `${String(done)} of ${String(all)} ${all === 1 ? 'event' : 'events'}`;
+  const others = first === null ? '' : `; ${first}${all - done > 1 ? ', and others' : ''}`;
   if (done === 0) return { outcome: 'refused', message: first ?? 'there is no dead event', events };
   return dryRun
     ? { outcome: 'planned', message: `would ${change} ${count}${others}`, events }

@@ -2,19 +2,21 @@
  * Abandoned marks (seed §6.2, §6.3): owed again, or confirmed as settled with the mailbox's owner. Precheck, conditional
  * update and audit in transactions of a few rows. Abandoned is not confirmed, and confirmed by a person is not marked.
  */
-import { chunksOf } from '../store/chunks.ts';
 import type { Database } from '../store/database.ts';
 import { insertAudits } from '../store/op-audit.ts';
-import { confirmAbandoned, lockMarks, reopenAbandoned } from '../store/owed-mark.ts';
+import { confirmAbandoned, lockMarks, reopenAbandoned, selectAbandoned } from '../store/owed-mark.ts';
 import { toTimestamp } from '../store/time.ts';
 import type { Operator } from './outcome.ts';
+import { partsOf } from './parts.ts';
 
 /** Rows of one transaction. */
 const BATCH = 200;
+/** Results that are told one by one; the rest is counted. */
+const MOST_TOLD = 10_000;
 
 export interface MarkRequest {
   readonly change: 'reopen' | 'confirm';
-  readonly msgIds: readonly bigint[];
+  readonly msgIds: readonly bigint[] | 'all';
   /** Says what would be done and does nothing. */
   readonly dryRun: boolean;
 }
@@ -22,7 +24,7 @@ export interface MarkRequest {
 export interface MarkOutcome {
   readonly outcome: 'done' | 'planned' | 'refused';
   readonly message: string;
-  /** Messages whose marks were changed, or would be. */
+  /** Messages whose marks were changed, or would be; the first of them. */
   readonly changed: readonly string[];
   readonly refused: readonly { readonly msgId: string; readonly why: string }[];
 }
@@ -37,16 +39,20 @@ export async function settleMarks(
 ): Promise<MarkOutcome> {
   const changed: string[] = [];
   const refused: { msgId: string; why: string }[] = [];
-  const inOrder = [...new Set(msgIds)].sort((left, right) => (left < right ? -1 : 1));
-  for (const part of chunksOf(inOrder, BATCH)) {
+  let all = 0;
+  let done = 0;
+  const nextAbandoned = async (after: bigint, limit: number) =>
+    (await selectAbandoned(database, { after, confirmed: false, limit })).map(({ msgId }) => msgId);
+  for await (const part of partsOf(msgIds, BATCH, nextAbandoned)) {
     const settled = await settle(database, change, part, dryRun, operator);
     for (const { msgId, why } of settled) {
-      if (why === null) changed.push(msgId.toString());
-      else refused.push({ msgId: msgId.toString(), why });
+      all += 1;
+      if (why === null) done += 1;
+      if (why === null && done <= MOST_TOLD) changed.push(msgId.toString());
+      if (why !== null && all - done <= MOST_TOLD) refused.push({ msgId: msgId.toString(), why });
     }
   }
-  const all = changed.length + refused.length;
-  const count = `${String(changed.length)} of ${String(all)} ${all === 1 ? 'mark' : 'marks'}`;
+  const count = `${String(done)} of ${String(all)} ${all === 1 ? 'mark' : 'marks'}`;
   const [first] = refused;
   const others = first === undefined ? '' : `; ${first.why}${refused.length > 1 ? ', and others' : ''}`;
   if (changed.length === 0) {

@@ -10,9 +10,10 @@ import { selectMessages, type MessageRecord } from '../store/message-actions.ts'
 import { insertAudits } from '../store/op-audit.ts';
 import { REPLAY_CLASSES, reenqueue, selectReplayable, type ReplayClass } from '../store/replay.ts';
 import type { Operator } from './outcome.ts';
+import { partsOf } from './parts.ts';
 import { tryMessages, type Superseded, type TrialContext, type Verdict } from './trial.ts';
 
-/** Most messages of one replay. */
+/** Messages that are tried, and told, together; a class may have more. */
 export const MOST_REPLAYED = 10_000;
 /** Rows of one transaction. */
 const BATCH = 50;
@@ -40,24 +41,43 @@ export interface ReplayResult {
 export interface ReplayOutcome {
   readonly outcome: 'done' | 'planned' | 'refused';
   readonly message: string;
+  /** The first of them. */
   readonly messages: readonly ReplayResult[];
 }
 
-/** Puts messages back to the line; `refused` where not one of them would pass. Throws Outage. */
+/** Puts messages back to the line; `refused` where not one of them would pass. Throws Outage. @param pageSize messages tried at once */
 export async function replay(
   context: TrialContext,
   { scope, dryRun }: ReplayRequest,
   operator: Operator,
+  pageSize = MOST_REPLAYED,
 ): Promise<ReplayOutcome> {
+  const told: ReplayResult[] = [];
+  const tally: Tally = { all: 0, passing: 0, lost: 0, first: null };
   const { database, dialect } = context;
-  const named =
-    scope.kind === 'class'
-      ? await selectReplayable(database, scope.errorClass, dialect.profileHash, MOST_REPLAYED)
-      : [...new Set(scope.msgIds)].sort((left, right) => (left < right ? -1 : 1));
-  if (named.length === 0) {
-    const what = scope.kind === 'class' ? `no message of class ${scope.errorClass}` : 'no message';
-    return { outcome: 'refused', message: `there is ${what} to replay`, messages: [] };
+  const nextOfClass = async (after: bigint, limit: number) =>
+    scope.kind === 'ids'
+      ? []
+      : selectReplayable(database, scope.errorClass, dialect.profileHash, { after, limit });
+  const asked = scope.kind === 'ids' ? scope.msgIds : 'all';
+  for await (const named of partsOf(asked, pageSize, nextOfClass)) {
+    const results = await replayPage(context, named, dryRun, operator);
+    count(tally, results);
+    told.push(...results.slice(0, MOST_REPLAYED - told.length));
   }
+  if (tally.all > 0) return { ...summary(tally, dryRun), messages: told };
+  const what = scope.kind === 'class' ? `no message of class ${scope.errorClass}` : 'no message';
+  return { outcome: 'refused', message: `there is ${what} to replay`, messages: [] };
+}
+
+/** Each page is tried for itself: what one puts back has not run when the next is tried. */
+async function replayPage(
+  context: TrialContext,
+  named: readonly bigint[],
+  dryRun: boolean,
+  operator: Operator,
+): Promise<readonly ReplayResult[]> {
+  const { database, dialect } = context;
   const found = new Map((await selectMessages(database, named)).map((row) => [row.msgId, row]));
   const obstacles = new Map(named.map((id) => [id, obstacleTo(id, found.get(id), dialect.profileHash)]));
   const allowed = named.filter((id) => obstacles.get(id) === null);
@@ -67,8 +87,7 @@ export async function replay(
     return verdicts.get(id)?.passes === true && row !== undefined ? [row] : [];
   });
   const put = dryRun ? null : await putBack(context, passing, verdicts, operator);
-  const messages = named.map((id) => resultOf(id, obstacles.get(id) ?? null, verdicts.get(id), put));
-  return { ...summary(messages, dryRun), messages };
+  return named.map((id) => resultOf(id, obstacles.get(id) ?? null, verdicts.get(id), put));
 }
 
 async function putBack(
@@ -150,20 +169,37 @@ function resultOf(
   };
 }
 
+/** What came of all pages. */
+interface Tally {
+  all: number;
+  passing: number;
+  /** Passing, with fields that newer messages have set since. */
+  lost: number;
+  /** The first refusal. */
+  first: string | null;
+}
+
+function count(tally: Tally, results: readonly ReplayResult[]): void {
+  for (const { refused, superseded } of results) {
+    tally.all += 1;
+    tally.first ??= refused;
+    if (refused !== null) continue;
+    tally.passing += 1;
+    if (superseded.length > 0) tally.lost += 1;
+  }
+}
+
 function summary(
-  messages: readonly ReplayResult[],
+  { all, passing, lost, first }: Tally,
   dryRun: boolean,
 ): Pick<ReplayOutcome, 'outcome' | 'message'> {
-  const refused = messages.flatMap(({ refused }) => (refused === null ? [] : [refused]));
-  const passing = messages.length - refused.length;
-  const lost = messages.filter(({ refused, superseded }) => refused === null && superseded.length > 0).length;
-  const [first = ''] = refused;
-  const others = refused.length > 1 ? `, and ${String(refused.length - 1)} more` : '';
-  if (passing === 0) return { outcome: 'refused', message: `${first}${others}` };
-  const count = `${String(passing)} of ${String(messages.length)} ${messages.length === 1 ? 'message' : 'messages'}`;
+  const refused = all - passing;
+  const others = `${first ?? ''}${refused > 1 ? `, and ${String(refused - 1)} more` : ''}`;
+  if (passing === 0) return { outcome: 'refused', message: others };
+  const number = `${String(passing)} of ${String(all)} ${all === 1 ? 'message' : 'messages'}`;
   const losing = lost === 0 ? '' : `; ${String(lost)} with fields that newer messages have set since`;
-  const left = refused.length === 0 ? '' : `; left: ${first}${others}`;
+  const left = refused === 0 ? '' : `; left: ${others}`;
   return dryRun
-    ? { outcome: 'planned', message: `would replay ${count}${losing}${left}` }
-    : { outcome: 'done', message: `replaying ${count}${losing}${left}` };
+    ? { outcome: 'planned', message: `would replay ${number}${losing}${left}` }
+    : { outcome: 'done', message: `replaying ${number}${losing}${left}` };
 }

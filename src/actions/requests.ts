@@ -3,7 +3,7 @@ import { addDays, isDay } from '../domain/operation-day.ts';
 import { SCHEDULE_REQUEST } from '../domain/request.ts';
 import type { Database } from '../store/database.ts';
 import { insertAudit } from '../store/op-audit.ts';
-import { registerRequest, type RequestKey } from '../store/req-track.ts';
+import { registerRequest, selectOpenOf, type RequestKey } from '../store/req-track.ts';
 import type { Operator } from './outcome.ts';
 
 /** Most operation days of one command: more is a mistake, and a burden on the upstream. */
@@ -29,8 +29,13 @@ export interface Registered {
   readonly replaced: readonly string[];
 }
 
+/** A request that would be registered. */
+export type Planned = Omit<Registered, 'reqId'>;
+
 export type RequestOutcome =
   | { readonly outcome: 'done'; readonly message: string; readonly requests: readonly Registered[] }
+  /** A dry run: nothing is registered. */
+  | { readonly outcome: 'planned'; readonly message: string; readonly requests: readonly Planned[] }
   /** What was asked for does not exist, whatever the state. */
   | { readonly outcome: 'invalid'; readonly message: string }
   | { readonly outcome: 'refused'; readonly message: string };
@@ -40,6 +45,7 @@ export async function requestSchedule(
   actions: RequestActions,
   { from, to }: { readonly from: string; readonly to: string },
   operator: Operator,
+  dryRun = false,
 ): Promise<RequestOutcome> {
   for (const day of [from, to]) if (!isDay(day)) return invalid(`${day} is no day yyyy-MM-dd`);
   const days: string[] = [];
@@ -50,6 +56,7 @@ export async function requestSchedule(
     actions,
     days.map((operationDay) => ({ rtype: SCHEDULE_REQUEST, operationDay, sender: actions.sender })),
     operator,
+    dryRun,
   );
 }
 
@@ -58,11 +65,12 @@ export async function requestReference(
   actions: RequestActions,
   rtype: string,
   operator: Operator,
+  dryRun = false,
 ): Promise<RequestOutcome> {
   if (!actions.referenceTypes.includes(rtype)) {
     return invalid(`no reference type ${rtype.slice(0, 20)}: ${actions.referenceTypes.join(', ')}`);
   }
-  return register(actions, [{ rtype, operationDay: null, sender: actions.sender }], operator);
+  return register(actions, [{ rtype, operationDay: null, sender: actions.sender }], operator, dryRun);
 }
 
 /** A transaction per request: one that holds several could wait for another that does, and that one for it. */
@@ -70,8 +78,10 @@ async function register(
   { database, shadow }: RequestActions,
   keys: readonly RequestKey[],
   { who, reason, now }: Operator,
+  dryRun: boolean,
 ): Promise<RequestOutcome> {
   if (shadow) return { outcome: 'refused', message: 'shadow mode sends nothing upstream' };
+  if (dryRun) return plan(database, keys);
   const requests: Registered[] = [];
   for (const key of keys) {
     const { rtype: type, operationDay } = key;
@@ -92,6 +102,23 @@ async function register(
       ? `request ${first.reqId} registered`
       : `${requests.length} requests registered`;
   return { outcome: 'done', message, requests };
+}
+
+/** What would be registered, and which open requests that would end. */
+async function plan(database: Database, keys: readonly RequestKey[]): Promise<RequestOutcome> {
+  const requests: Planned[] = [];
+  for (const key of keys) {
+    const replaced = (await selectOpenOf(database, key)).map(String);
+    requests.push({ type: key.rtype, operationDay: key.operationDay, replaced });
+  }
+  const replaced = requests.flatMap((request) => request.replaced);
+  const ending = replaced.length === 0 ? '' : `; ends the open ${named(replaced)}`;
+  const count = requests.length === 1 ? '1 request' : `${requests.length} requests`;
+  return { outcome: 'planned', message: `would register ${count}${ending}`, requests };
+}
+
+function named(reqIds: readonly string[]): string {
+  return `${reqIds.length === 1 ? 'request' : 'requests'} ${reqIds.join(', ')}`;
 }
 
 function invalid(message: string): RequestOutcome {

@@ -17,7 +17,7 @@ export const FLIGHTS = 300;
 export const INPUTS: BenchInputs = {
   flights: FLIGHTS,
   messageBytes: Buffer.byteLength(gateChange('900000', 1, 1)),
-  messages: { 'process.b1': 2_000, 'process.b500': 10_000, 'full.b1': 1_000, 'full.b500': 10_000 },
+  messages: { 'process.b1': 4_000, 'process.b500': 40_000, 'full.b1': 2_000, 'full.b500': 40_000 },
   latencySeconds: 20,
   pollIntervalMs: 20,
   backfillIntervalMs: 100,

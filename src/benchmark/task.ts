@@ -14,9 +14,14 @@ export type Task =
   | (Place & { readonly kind: 'process' | 'full'; readonly messages: number })
   | (Place & { readonly kind: 'latency'; readonly rate: number; readonly seconds: number });
 
-/** The configuration of a measurement's pipeline. */
-export function configOf({ url, journal, commitBatch }: Place): Config {
+/**
+ * The configuration of a measurement's pipeline.
+ *
+ * @param more what is set beside the measurement's own
+ */
+export function configOf({ url, journal, commitBatch }: Place, more: object = {}): Config {
   const result = configFromObject({
+    ...more,
     airport: 'CTU',
     database: { url },
     mailbox: { url },

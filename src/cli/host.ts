@@ -29,7 +29,7 @@ export async function startHost(
   const { startServer } = await import('../http/server.ts');
   const { Access } = await import('../http/access.ts');
   const { config, askedDatabase, mailbox, dialect } = resources;
-  const access = await Access.load(config.http.tokensFile).catch((error: unknown) => {
+  const access = await Access.load(config.http.tokensFile, log).catch((error: unknown) => {
     throw new ExpectedFailure(error instanceof Error ? error.message : String(error), 2, { cause: error });
   });
   const service = new Service(resources, log, options.clock);

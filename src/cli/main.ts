@@ -22,6 +22,7 @@ const COMMANDS: readonly (() => Promise<CommandModule>)[] = [
   () => import('./commands/republish.ts'),
   () => import('./commands/request.ts'),
   () => import('./commands/audit.ts'),
+  () => import('./commands/token.ts'),
   () => import('./commands/bench.ts'),
 ];
 

@@ -12,6 +12,9 @@ export interface ChangeOptions extends CommonOptions {
   readonly dryRun?: true;
 }
 
+/** What stands in the audit of the commands that may be given without a reason (contract, "CLI"): it says that none was. */
+export const UNREASONED = { reason: 'none given' } as const;
+
 /**
  * The operator of this command. Throws ExpectedFailure with exit code 2 where a change comes without a reason; a dry run
  * needs none.

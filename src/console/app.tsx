@@ -1,74 +1,75 @@
-/** The page "Now": what is stuck and why, then the flights and what happened to them. */
-import { useCallback, useRef, useState, type ReactNode } from 'react';
+/** The shell: header, navigation, and the page that the address names. */
+import { useEffect, useRef, type MouseEvent, type ReactNode } from 'react';
 import { useSpeech } from './i18n/language.tsx';
-import { BackfillCard } from './ui/backfill-card.tsx';
-import { EventsList } from './ui/events-list.tsx';
-import { FlightDetail } from './ui/flight-detail.tsx';
-import { FlightsPanel } from './ui/flights-panel.tsx';
+import { PAGES } from './pages/pages.ts';
+import { useFindings } from './ui/findings.ts';
 import { Header } from './ui/header.tsx';
-import { HeadCard } from './ui/head-card.tsx';
-import { HolesCard } from './ui/holes-card.tsx';
 import { useStatus } from './ui/live-context.tsx';
-import { MessagesCard } from './ui/messages-card.tsx';
-import { OutboxCard } from './ui/outbox-card.tsx';
-import { ReferenceDetail } from './ui/reference-detail.tsx';
-import { ReferencePanel, type ReferenceKey } from './ui/reference-panel.tsx';
-import { RequestsPanel } from './ui/requests-panel.tsx';
-import { StationLine } from './ui/station-line.tsx';
-import { Verdict } from './ui/verdict.tsx';
-
-/** What is shown beside the page. */
-type Opened =
-  | { readonly kind: 'flight'; readonly flid: string }
-  | { readonly kind: 'reference'; readonly row: ReferenceKey };
+import { Navigation } from './ui/navigation.tsx';
+import { PageBoundary } from './ui/page-boundary.tsx';
+import { PAGE_TITLE } from './ui/page-head.tsx';
+import { useRoute } from './ui/router.ts';
+import { StopStrip } from './ui/stop-strip.tsx';
 
 export function App(): ReactNode {
-  const { t } = useSpeech();
-  const { status } = useStatus();
-  const [open, setOpen] = useState<Opened | null>(null);
-  const opener = useRef<HTMLElement | null>(null);
-
-  const show = useCallback((opened: Opened) => {
-    opener.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-    setOpen(opened);
-  }, []);
-  const openFlight = useCallback((flid: string) => show({ kind: 'flight', flid }), [show]);
-  const openReference = useCallback((row: ReferenceKey) => show({ kind: 'reference', row }), [show]);
-  const close = useCallback(() => {
-    setOpen(null);
-    opener.current?.focus();
-  }, []);
+  const { t, label } = useSpeech();
+  const route = useRoute();
+  const [home] = PAGES;
+  const page = PAGES.find(({ path }) => path === route.page) ?? home;
+  const rest = page.path === route.page ? route.rest : [];
+  const title = label(page.title);
+  useFocusOnArrival([page.path, ...rest].join('/'));
 
   return (
     <>
-      <a className="skip" href="#flights">
-        {t.skipToFlights}
+      <a className="skip" href={`#${PAGE_TITLE}`} onClick={skip}>
+        {t.skipToContent}
       </a>
-      <Header />
+      <Title page={page === home ? null : [...rest, title].join(' · ')} />
+      <div className="frame">
+        <Header />
+        <Navigation pages={PAGES} current={page} />
+      </div>
       <main>
-        <h1 className="unseen">{t.title}</h1>
-        <Verdict />
-        {status !== null && (
-          <>
-            <StationLine status={status} />
-            <div className="cards">
-              <HeadCard status={status} />
-              <HolesCard status={status} />
-              <MessagesCard status={status} />
-              <OutboxCard status={status} />
-              <BackfillCard status={status} />
-            </div>
-          </>
-        )}
-        <div className="lists">
-          <FlightsPanel open={open?.kind === 'flight' ? open.flid : null} onOpen={openFlight} />
-          <EventsList onOpen={openFlight} />
-        </div>
-        {status !== null && <RequestsPanel counts={status.requests} />}
-        <ReferencePanel open={open?.kind === 'reference' ? open.row : null} onOpen={openReference} />
+        {page !== home && <StopStrip home={home.path} />}
+        <PageBoundary key={page.path} title={title}>
+          <page.Component rest={rest} />
+        </PageBoundary>
       </main>
-      {open?.kind === 'flight' && <FlightDetail flid={open.flid} onClose={close} />}
-      {open?.kind === 'reference' && <ReferenceDetail of={open.row} onClose={close} />}
     </>
   );
+}
+
+/** The part behind `#` is the page's address, so the jump is made by hand. */
+function skip(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById(PAGE_TITLE)?.focus();
+}
+
+/**
+ * Who comes to another page begins at its heading, as after loading a document. Filters move nothing, and a page that
+ * has put the focus somewhere itself knows better.
+ */
+function useFocusOnArrival(place: string): void {
+  const shown = useRef(place);
+  useEffect(() => {
+    if (shown.current === place) return;
+    shown.current = place;
+    if (document.activeElement?.closest('main') === null) {
+      document.getElementById(PAGE_TITLE)?.focus();
+    }
+  }, [place]);
+}
+
+/** The document's title: on Now what is worst, so that the tab tells it; elsewhere the page. */
+function Title({ page }: { readonly page: string | null }): ReactNode {
+  const { t } = useSpeech();
+  const { status } = useStatus();
+  const [worst] = useFindings();
+  const first = page ?? (worst === undefined ? t.connecting : t.finding(worst));
+  const text = `${first} · ${status?.airport ?? ''} msgx`;
+  useEffect(() => {
+    document.title = text;
+  }, [text]);
+  return null;
 }

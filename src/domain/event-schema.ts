@@ -31,6 +31,11 @@ export function schemaFiles(): ReadonlyMap<string, string> {
   );
 }
 
+/** Schema of a flight as it is published, for the API too. */
+export function publishedFlightSchema(): JsonObject {
+  return flightSchema(true);
+}
+
 function messageSchema(variant: SchemaVariant): JsonObject {
   const open = variant === 'open';
   return {

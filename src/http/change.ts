@@ -1,8 +1,10 @@
 /** What requests for a change share (contract, "HTTP"): a JSON body with a reason, which a dry run may lack. */
+import type { FastifyRequest } from 'fastify';
 import type { Operator, TriedOutcome } from '../actions/outcome.ts';
 import { reasonText } from '../actions/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
 import { MAX_ID } from '../domain/ids.ts';
+import { whoOf } from './access.ts';
 
 /** The JSON object of a body. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -26,10 +28,10 @@ export function reasonOf({ reason }: Body): string | null {
 }
 
 /** Who asks for a change, and why; null where the reason is missing and the request is no dry run. */
-export function operatorOf(body: Body, clock: Clock): Operator | null {
+export function operatorOf(body: Body, clock: Clock, request: FastifyRequest): Operator | null {
   const reason = reasonOf(body);
   if (reason === null && body['dryRun'] !== true) return null;
-  return { who: 'http:operator', reason: reason ?? '', now: clock.now() };
+  return { who: whoOf(request), reason: reason ?? '', now: clock.now() };
 }
 
 /** An ID as text, or as a number that JSON has not rounded; null for everything else. */
@@ -58,16 +60,16 @@ export interface ListedChange {
 
 /** Reads such a request; what is missing, where it is not one. @param what the things, in the plural */
 export function listedChangeOf(
-  content: unknown,
+  request: FastifyRequest,
   clock: Clock,
   { what, most }: { readonly what: string; readonly most: number },
 ): ListedChange | { readonly error: string } {
-  const body = bodyOf(content);
+  const body = bodyOf(request.body);
   const ids = idsOf(body['ids'], most);
   if ((ids === null) !== (body['all'] === true)) {
     return { error: `"ids", a list, or "all" (true) says which ${what}` };
   }
-  const operator = operatorOf(body, clock);
+  const operator = operatorOf(body, clock, request);
   if (operator === null) return NO_REASON;
   return { ids, operator, dryRun: body['dryRun'] === true, force: body['force'] === true };
 }

@@ -5,20 +5,13 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Log } from '../runtime/log.ts';
-import { Outage, messageOf } from '../runtime/outage.ts';
-import { BodiesFull, BodyMemory, readBody } from './body.ts';
-import { registerActions } from './routes/actions.ts';
-import { registerMessageActions } from './routes/message-actions.ts';
-import { registerBrowse, type BrowseOptions } from './routes/browse.ts';
-import { registerDlq } from './routes/dlq.ts';
-import { registerMarks } from './routes/marks.ts';
-import { registerReference } from './routes/reference.ts';
-import { registerHealth, type HealthOptions } from './routes/health.ts';
-import { registerRequests } from './routes/requests.ts';
-import { registerSend, type SendOptions } from './routes/send.ts';
-import { registerStream } from './routes/stream.ts';
+import { BodyMemory, readBody } from './body.ts';
+import { answerBroken, frameworkErrors, setErrors } from './errors.ts';
+import { noteRoutes, type RegisteredRoute } from './openapi/description.ts';
+import { protect, type ProtectionOptions } from './protection.ts';
+import { registerRoutes, type RouteOptions } from './routes/index.ts';
 
-export interface ServerOptions extends SendOptions, BrowseOptions, HealthOptions {
+export interface ServerOptions extends RouteOptions, ProtectionOptions {
   /** host:port; port 0 takes any free one. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly log: Log;
@@ -33,6 +26,8 @@ export interface ServerOptions extends SendOptions, BrowseOptions, HealthOptions
 export interface HttpServer {
   /** http://host:port as it really listens. */
   readonly url: string;
+  /** All that it answers. */
+  readonly routes: readonly RegisteredRoute[];
   close(): Promise<void>;
 }
 
@@ -49,6 +44,8 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     connectionTimeout: 60_000,
     forceCloseConnections: true,
     bodyLimit: options.maxMessageBytes,
+    frameworkErrors: frameworkErrors(options.log),
+    clientErrorHandler: answerBroken,
     http: {
       headersTimeout: Math.min(10_000, requestTimeout),
       // Left to itself, Node looks for late requests each half minute only.
@@ -71,33 +68,12 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   // Each connection costs memory and a file descriptor, of which the databases need theirs.
   app.server.maxConnections = options.maxConnections ?? 1_000;
   setErrors(app, options.log);
-  registerSend(app, options);
-  registerHealth(app, options);
-  registerBrowse(app, options);
-  registerReference(app, options);
-  registerActions(app, options);
-  registerMessageActions(app, options);
-  registerDlq(app, options);
-  registerMarks(app, options);
-  registerRequests(app, options);
-  registerStream(app, options);
+  await protect(app, options);
+  const routes = noteRoutes(app);
+  await registerRoutes(app, options, routes);
   await registerConsole(app);
   const url = await app.listen({ ...options.listen });
-  return { url, close: () => app.close() };
-}
-
-function setErrors(app: FastifyInstance, log: Log): void {
-  app.setErrorHandler((error, _request, reply) => {
-    if (error instanceof Outage) return reply.code(503).send({ error: error.message });
-    if (error instanceof BodiesFull) {
-      return reply.code(503).header('retry-after', '1').send({ error: error.message });
-    }
-    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-    if (status >= 500) log.error({ err: error }, 'unexpected error in a request');
-    const message = status >= 500 ? 'unexpected error, see the log' : messageOf(error);
-    return reply.code(status).send({ error: message });
-  });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'no such address' }));
+  return { url, routes, close: () => app.close() };
 }
 
 async function registerConsole(app: FastifyInstance): Promise<void> {

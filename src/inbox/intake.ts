@@ -16,6 +16,11 @@ export interface IntakeBounds {
   readonly maxMessageBytes: number;
 }
 
+/** A message to be enqueued, and its text where one is kept. */
+export interface ReadMessage extends NewMessage {
+  readonly text: string | null;
+}
+
 /** How many of the rows fit in one batch: at least one where there is one. */
 export function fitting(rows: readonly MailboxRow[], bounds: IntakeBounds): number {
   let bytes = 0;
@@ -42,7 +47,7 @@ export async function readMessages(
   mailbox: Mailbox,
   rows: readonly MailboxRow[],
   bounds: IntakeBounds,
-): Promise<readonly NewMessage[]> {
+): Promise<readonly ReadMessage[]> {
   const known = await selectKnownIds(
     database,
     rows.map(({ id }) => id),
@@ -50,13 +55,16 @@ export async function readMessages(
   const wanted = rows.filter(({ id }) => !known.has(id));
   const readable = wanted.filter((row) => isReadable(row, bounds)).map(({ id }) => id);
   const texts = readable.length === 0 ? new Map<bigint, string | null>() : await mailbox.texts(readable);
-  const messages: NewMessage[] = [];
+  const messages: ReadMessage[] = [];
   for (const row of wanted) {
+    const text = texts.get(row.id);
+    const packed = await pack(row, text, bounds);
     messages.push({
       id: row.id,
       receivedAt: row.receivedAt,
       marked: row.marked,
-      packed: await pack(row, texts.get(row.id), bounds),
+      packed,
+      text: packed === null || packed.body === null ? null : (text ?? null),
     });
   }
   return messages;

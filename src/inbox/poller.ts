@@ -12,11 +12,12 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
 import type { Database } from '../store/database.ts';
 import type { Fence } from '../store/transaction.ts';
-import { enqueueMessages, type NewMessage } from '../store/enqueue.ts';
+import { enqueueMessages } from '../store/enqueue.ts';
 import { advanceCursor, readCursor, touchCursor, type Cursor } from '../store/inbox-cursor.ts';
 import { deleteHoles, insertHoles, selectOpenHoles } from '../store/inbox-hole.ts';
+import type { RecentTexts } from '../store/recent-texts.ts';
 import { holeChanges } from './hole-changes.ts';
-import { fitting, readMessages, type IntakeBounds } from './intake.ts';
+import { fitting, readMessages, type IntakeBounds, type ReadMessage } from './intake.ts';
 import { LivingWriters } from './living-writers.ts';
 import {
   cut,
@@ -60,6 +61,8 @@ export interface InboxDependencies {
   readonly options: InboxOptions;
   readonly logger: Log;
   readonly metrics: Metrics;
+  /** Where the texts that were enqueued are left for the pump. */
+  readonly recentTexts?: RecentTexts;
   /** Told after every commit that moved W: the pump has work. */
   readonly onProgress?: (progress: InboxProgress) => void;
 }
@@ -199,10 +202,10 @@ export class InboxPoller {
   async #commit(
     cursor: Cursor,
     findings: Findings,
-    messages: readonly NewMessage[],
+    messages: readonly ReadMessage[],
     now: number,
   ): Promise<void> {
-    const { database, fence, options, logger, metrics, onProgress } = this.#on;
+    const { database, fence, options, logger, metrics, onProgress, recentTexts } = this.#on;
     const { watermark, crossed } = findings.plan;
     const open = findings.holes.filter(({ from }) => from > watermark);
     const changes = holeChanges(findings.known, open, crossed, now);
@@ -211,18 +214,19 @@ export class InboxPoller {
     if (!moved && holeSince === cursor.holeSince && changes.none) {
       await this.#touch(now);
     } else {
-      const enqueued = await database.transaction(
+      const inserted = await database.transaction(
         async (tx) => {
-          const inserted = await enqueueMessages(tx, messages, { now, late: false, shadow: options.shadow });
+          const ids = await enqueueMessages(tx, messages, { now, late: false, shadow: options.shadow });
           await deleteHoles(tx, changes.remove);
           await insertHoles(tx, changes.insert);
           await advanceCursor(tx, cursor.watermark, { watermark, holeSince, polledAt: now });
           failpoint('inbox.written');
-          return inserted.length;
+          return new Set(ids);
         },
         { fence: fence() },
       );
       failpoint('inbox.committed');
+      recentTexts?.hold(messages.filter(({ id }) => inserted.has(id)));
       if (open.length > 0) {
         failpoint('hole.waiting');
       }
@@ -242,7 +246,7 @@ export class InboxPoller {
         );
       }
       metrics.permanentHoles.inc(Number(released));
-      if (moved) onProgress?.({ enqueued, released, watermark });
+      if (moved) onProgress?.({ enqueued: inserted.size, released, watermark });
     }
     this.#showWatermark(watermark);
     this.#showHole(holeSince, now);

@@ -41,7 +41,12 @@ export async function readCandidates(
   context: PumpContext,
   heads: readonly Head[],
 ): Promise<readonly Candidate[]> {
-  const apart = heads.flatMap(({ msgId, kept }) => (kept === null ? [msgId] : []));
+  const handed = new Map<bigint, string>();
+  for (const { msgId } of heads) {
+    const text = context.recentTexts?.take(msgId);
+    if (text !== undefined) handed.set(msgId, text);
+  }
+  const apart = heads.flatMap(({ msgId, kept }) => (kept === null && !handed.has(msgId) ? [msgId] : []));
   const texts = await selectTexts(context.database, apart);
   const missing = apart.filter((id) => !texts.has(id));
   const second =
@@ -51,7 +56,13 @@ export async function readCandidates(
   const candidates: Candidate[] = [];
   const breathe = breather();
   for (const head of heads) {
-    const kept = head.kept === null ? texts.get(head.msgId) : { text: await textOf(head.kept) };
+    const text = handed.get(head.msgId) ?? null;
+    const kept =
+      text !== null
+        ? { text }
+        : head.kept === null
+          ? texts.get(head.msgId)
+          : { text: await textOf(head.kept) };
     if (kept === undefined && second === null) break;
     const candidate =
       kept === undefined

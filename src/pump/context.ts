@@ -6,6 +6,7 @@ import type { Mailbox } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database } from '../store/database.ts';
+import type { RecentTexts } from '../store/recent-texts.ts';
 import type { Fence } from '../store/transaction.ts';
 import type { RetryTiers } from './retry.ts';
 
@@ -42,6 +43,8 @@ export interface PumpContext {
   /** Most characters of events of one transaction; one message always fits. Default 64 Mi. */
   readonly eventCharacters?: number;
   readonly retry: RetryTiers;
+  /** Texts that the inbox of this process has just stored; others are read from the database. */
+  readonly recentTexts?: RecentTexts;
   /** Answers and duties towards the upstream; absent in shadow mode and where nothing is ever requested. */
   readonly requests?: RequestDuties;
   /** Versions that consumers knew before a restore, by FLID; may grow while the pump runs. */

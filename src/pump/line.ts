@@ -93,7 +93,7 @@ function limitOf({ commitBatch }: PumpContext): number {
 }
 
 function read(context: PumpContext, after?: bigint): Promise<Heads> {
-  const { database, clock, batchBytes: bytes } = context;
-  const limits = { messages: limitOf(context), bytes, now: clock.now() };
+  const { database, clock, batchBytes: bytes, recentTexts } = context;
+  const limits = { messages: limitOf(context), bytes, now: clock.now(), held: recentTexts?.range ?? null };
   return selectHeads(database, { ...limits, ...(after === undefined ? {} : { after }) });
 }

@@ -19,6 +19,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { RequestCoordinator } from '../requests/coordinator.ts';
 import { AGAIN, restUntil, type Round, type StationName } from '../runtime/station.ts';
 import type { Database } from '../store/database.ts';
+import { RecentTexts } from '../store/recent-texts.ts';
 import type { Fence } from '../store/transaction.ts';
 import { Pump } from '../pump/pump.ts';
 import { Upkeep } from '../upkeep/jobs/upkeep.ts';
@@ -95,9 +96,11 @@ export class Pipeline {
       maxMessageBytes: config.maxMessageBytes,
       shadow: pipeline.shadow,
     };
+    const recentTexts = new RecentTexts();
     const inboxOn = { database, mailbox, clock, metrics, fence: () => fence, logger: options.logOf('inbox') };
     this.#poller = new InboxPoller({
       ...inboxOn,
+      recentTexts,
       options: {
         ...bounds,
         maxCommitDelayMs: pipeline.maxCommitDelayMs,
@@ -136,6 +139,7 @@ export class Pipeline {
       batchBytes: pipeline.batchBytes,
       maxMessageBytes: config.maxMessageBytes,
       retry: pipeline.retry,
+      recentTexts,
       versionFloors: restore.floors,
       ...(pipeline.shadow
         ? {}

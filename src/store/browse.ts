@@ -15,13 +15,14 @@ export interface FlightRow {
   readonly archived: boolean;
 }
 
-const COLUMNS = `flid, version, operation_day as "operationDay", deleted, updated_at as "updatedAt",
+/** What is told of a flight. */
+export const FLIGHT_COLUMNS = `flid, version, operation_day as "operationDay", deleted, updated_at as "updatedAt",
   last_msg_id as "lastMsgId", state, stamps`;
 
 const SELECT_DAY = statement(
   'browse.day',
   // flight_schd_day: (operation_day, scheduled_time, flid).
-  `select ${COLUMNS}, false as archived from flight_schd
+  `select ${FLIGHT_COLUMNS}, false as archived from flight_schd
    where operation_day = $1 and (coalesce(scheduled_time, ''), flid) > ($2, $3)
    order by coalesce(scheduled_time, ''), flid limit $4`,
 );
@@ -39,7 +40,7 @@ export async function selectFlightsOfDay(
 const SELECT_BY_FLID = statement(
   'browse.byFlid',
   // Primary key.
-  `select ${COLUMNS}, false as archived from flight_schd where flid = any ($1::text[])`,
+  `select ${FLIGHT_COLUMNS}, false as archived from flight_schd where flid = any ($1::text[])`,
 );
 
 /** Flights by FLID. */
@@ -66,9 +67,9 @@ export async function selectDays(
 const SELECT_FLIGHT = statement(
   'browse.flight',
   // Primary keys of flight_schd and flight_schd_hst.
-  `select ${COLUMNS}, false as archived from flight_schd where flid = $1
+  `select ${FLIGHT_COLUMNS}, false as archived from flight_schd where flid = $1
    union all
-   select ${COLUMNS}, true from flight_schd_hst h
+   select ${FLIGHT_COLUMNS}, true from flight_schd_hst h
    where flid = $1 and not exists (select 1 from flight_schd f where f.flid = h.flid)`,
 );
 
@@ -148,7 +149,8 @@ export interface EventRow {
   readonly flightNumber: string | null;
 }
 
-const EVENT_COLUMNS = `event_id as "eventId", target, partition_key as flid, event_type as type,
+/** What is told of an event. */
+export const EVENT_COLUMNS = `event_id as "eventId", target, partition_key as flid, event_type as type,
      state_version as version, state, created_at as "createdAt", sent_at as "sentAt", msg_id as "msgId",
      body -> 'changed' as changed, body -> 'flight' ->> 'flightNumber' as "flightNumber"`;
 

@@ -23,16 +23,27 @@ export interface DeadEvent {
 const SELECT_IDS = statement(
   'deadEvent.ids',
   // msg_event_dead.
-  `select event_id as "eventId" from msg_event where state = 'DEAD' and event_id > $1 order by event_id limit $2`,
+  `select event_id as "eventId" from msg_event
+   where state = 'DEAD' and event_id > $1 and ($3::text is null or target = $3)
+     and ($4::text is null or partition_key = $4)
+   order by event_id limit $2`,
 );
+
+/** Which dead events; all where nothing is said. */
+export interface DeadEventFilter {
+  readonly target?: DeadEvent['target'] | null;
+  readonly flid?: string | null;
+}
 
 /** IDs of dead events above one, ascending. */
 export async function selectDeadEventIds(
   db: Queryable,
   after: bigint,
   limit: number,
+  { target = null, flid = null }: DeadEventFilter = {},
 ): Promise<readonly bigint[]> {
-  return (await db.query<{ eventId: bigint }>(SELECT_IDS, [after, limit])).map(({ eventId }) => eventId);
+  const rows = await db.query<{ eventId: bigint }>(SELECT_IDS, [after, limit, target, flid]);
+  return rows.map(({ eventId }) => eventId);
 }
 
 const SELECT = statement(

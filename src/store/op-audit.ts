@@ -78,3 +78,35 @@ const SELECT = statement(
 export async function selectAudit(db: Queryable, below: bigint, limit: number): Promise<readonly AuditRow[]> {
   return db.query<AuditRow>(SELECT, [below, limit]);
 }
+
+/** Which entries; null where all. */
+export interface AuditFilter {
+  readonly who: string | null;
+  readonly action: string | null;
+  /** How the target begins. */
+  readonly target: string | null;
+  /** Not before, and before. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+const SELECT_PAGE = statement(
+  'opAudit.page',
+  // Primary key, from the newest; a filter that fits few reads on until it has a page of them.
+  `select audit_id as "auditId", at, who, action, target, reason, before, after
+   from op_audit
+   where audit_id < $1 and ($3::text is null or who = $3) and ($4::text is null or action = $4)
+     and ($5::text is null or starts_with(target, $5))
+     and ($6::timestamptz is null or at >= $6) and ($7::timestamptz is null or at < $7)
+   order by audit_id desc limit $2`,
+);
+
+/** Entries below an ID that fit, newest first. */
+export async function selectAuditPage(
+  db: Queryable,
+  { who, action, target, from, to }: AuditFilter,
+  below: bigint,
+  limit: number,
+): Promise<readonly AuditRow[]> {
+  return db.query<AuditRow>(SELECT_PAGE, [below, limit, who, action, target, from, to]);
+}

@@ -43,7 +43,8 @@ const SELECT_HEADS = statement(
      select p.*, r.bytes, r.body, c.watermark,
        r.bytes is not null and p.msg_id <= c.watermark and case row_number() over w
          when 1 then p.next_attempt_at is null or p.next_attempt_at <= $3::timestamptz
-         else sum(r.bytes) over w <= $2 and first_value(p.state) over w = 'PENDING' end as read
+         else sum(r.bytes) over w <= $2 and first_value(p.state) over w = 'PENDING' end
+         and not p.msg_id between $5 and $6 as read
      from (
        select msg_id, state, attempts, next_attempt_at from proc_state
        where state in ('PENDING', 'FAILED') and msg_id > $4 order by msg_id limit $1
@@ -63,6 +64,8 @@ export interface HeadLimits {
   readonly bytes: number;
   /** ms; the text of a head whose next attempt lies behind it stays where it is. */
   readonly now: number;
+  /** IDs whose texts are at hand and stay where they are; null where none is. */
+  readonly held?: { readonly from: bigint; readonly to: bigint } | null;
   /** Only messages behind this one; all where it is absent. */
   readonly after?: bigint;
 }
@@ -78,9 +81,16 @@ export interface Heads {
 /** The smallest unfinished messages, ascending, with W and the generation as of the same moment. */
 export async function selectHeads(
   db: Queryable,
-  { messages, bytes, now, after }: HeadLimits,
+  { messages, bytes, now, held, after }: HeadLimits,
 ): Promise<Heads> {
-  const rows = await db.query<HeadRow>(SELECT_HEADS, [messages, bytes, toTimestamp(now), after ?? BELOW_ALL]);
+  const rows = await db.query<HeadRow>(SELECT_HEADS, [
+    messages,
+    bytes,
+    toTimestamp(now),
+    after ?? BELOW_ALL,
+    held?.from ?? 0n,
+    held?.to ?? BELOW_ALL,
+  ]);
   return {
     watermark: rows[0]?.watermark ?? 0n,
     generation: rows[0]?.generation ?? 0n,

@@ -15,18 +15,18 @@ const OF_CLASS = statement(
      union all
      select msg_id, error_class, profile_hash from proc_state where state in ('PENDING', 'FAILED') and error_class = $1
    ) p
-   where error_class = $1 and (error_class <> 'MALFORMED' or profile_hash is distinct from $2)
-   order by msg_id limit $3`,
+   where error_class = $1 and (error_class <> 'MALFORMED' or profile_hash is distinct from $2) and msg_id > $3
+   order by msg_id limit $4`,
 );
 
-/** FAILED and DEAD messages of a class, ascending; MALFORMED ones that another profile has judged. */
+/** FAILED and DEAD messages of a class above an ID, ascending; MALFORMED ones that another profile has judged. */
 export async function selectReplayable(
   db: Queryable,
   errorClass: ReplayClass,
   profileHash: string,
-  limit: number,
+  { after, limit }: { readonly after: bigint; readonly limit: number },
 ): Promise<readonly bigint[]> {
-  const rows = await db.query<{ msgId: bigint }>(OF_CLASS, [errorClass, profileHash, limit]);
+  const rows = await db.query<{ msgId: bigint }>(OF_CLASS, [errorClass, profileHash, after, limit]);
   return rows.map(({ msgId }) => msgId);
 }
 

@@ -61,6 +61,21 @@ export async function registerRequest(
   }
 }
 
+const SELECT_OPEN_OF = statement(
+  'reqTrack.openOf',
+  // req_track_open.
+  `select req_id as "reqId" from req_track where ${KEY} order by req_id`,
+);
+
+/** Open requests of a key, at most one: what a new one would replace. */
+export async function selectOpenOf(
+  db: Queryable,
+  { rtype, operationDay, sender }: RequestKey,
+): Promise<readonly bigint[]> {
+  const rows = await db.query<{ reqId: bigint }>(SELECT_OPEN_OF, [rtype, operationDay, sender]);
+  return rows.map(({ reqId }) => reqId);
+}
+
 /** Registers requests for keys that have no open one. */
 export async function registerWhereNone(
   tx: Queryable,

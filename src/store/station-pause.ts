@@ -37,3 +37,14 @@ const DELETE = statement(
 export async function deletePause(tx: Queryable, station: StationName): Promise<StoredPause | null> {
   return (await tx.query<StoredPause>(DELETE, [station]))[0] ?? null;
 }
+
+const SELECT = statement(
+  'stationPause.select',
+  // Primary key.
+  `select by, reason, since from station_pause where station = $1`,
+);
+
+/** The pause of a station; null where it is not paused. */
+export async function selectPause(db: Queryable, station: StationName): Promise<StoredPause | null> {
+  return (await db.query<StoredPause>(SELECT, [station]))[0] ?? null;
+}

@@ -11,7 +11,7 @@ import { postgresMissing } from '../kit/postgres.ts';
 const lin = (now: number) => ({ who: 'cli:lin', reason: 'consumer mended', now });
 const request = (
   change: 'retry' | 'drop',
-  eventIds: readonly bigint[],
+  eventIds: DeadEventRequest['eventIds'],
   more: Partial<DeadEventRequest> = {},
 ): DeadEventRequest => ({ change, eventIds, force: false, dryRun: false, ...more });
 
@@ -46,6 +46,19 @@ describe.skipIf(postgresMissing !== null)('dead events in the pipeline', () => {
       await pipeline.query<{ line: string }>(`select state_version || ' ' || state || ' ' || attempts as line
         from msg_event where target = 'KAFKA:msg' and partition_key = '810001' order by event_id`)
     ).map(({ line }) => line);
+
+  it('are all meant by all, however many parts they come in', async () => {
+    await pipeline.query(`insert into msg_event (target, partition_key, event_type, state_version, state, created_at, body)
+      select 'KAFKA:msg', '9' || n, 'UPSERT', 1, 'DEAD', now(), '{}' from generate_series(1, 250) n`);
+    // The one that a retry leaves dead keeps nothing from its turn, and comes once.
+    expect((await ask(request('retry', 'all', { dryRun: true }))).message).toMatch(
+      /^would retry 250 of 251 events; /,
+    );
+    const dropped = await ask(request('drop', 'all'));
+    expect(dropped.message).toBe('dropped 251 of 251 events');
+    expect(new Set(dropped.events.map(({ eventId }) => eventId)).size).toBe(251);
+    expect(await selectDeadEventIds(pipeline.db.database, -1n, 1)).toEqual([]);
+  });
 
   it('are retried below what was delivered by force alone, and the audit of deliveries knows', async () => {
     const why =

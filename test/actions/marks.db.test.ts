@@ -30,7 +30,7 @@ describe.skipIf(postgresMissing !== null)('abandoned marks', () => {
   afterEach(async () => {
     await pipeline.close();
   });
-  const ask = (change: MarkRequest['change'], msgIds: readonly bigint[], dryRun = false) =>
+  const ask = (change: MarkRequest['change'], msgIds: MarkRequest['msgIds'], dryRun = false) =>
     settleMarks(
       pipeline.db.database,
       { change, msgIds, dryRun },
@@ -41,6 +41,7 @@ describe.skipIf(postgresMissing !== null)('abandoned marks', () => {
     expect(await ask('reopen', [2n, 3n], true)).toMatchObject({
       ...{ outcome: 'planned', message: 'would reopen 2 of 2 marks', changed: ['2', '3'] },
     });
+    expect(await ask('reopen', 'all', true)).toEqual(await ask('reopen', [2n, 3n], true));
     await pipeline.query('insert into cminmsgs select * from public.kept where cminmsgs_id = 2');
     expect(await ask('reopen', [3n, 2n])).toMatchObject({ outcome: 'done', changed: ['2', '3'] });
     expect(await selectAbandoned(pipeline.db.database, ALL)).toEqual([]);

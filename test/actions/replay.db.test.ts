@@ -16,7 +16,7 @@ describe.skipIf(postgresMissing !== null)('replay', () => {
   afterEach(async () => {
     await pipeline.close();
   });
-  const ask = (scope: ReplayRequest['scope'], dryRun = false) =>
+  const ask = (scope: ReplayRequest['scope'], dryRun = false, pageSize?: number) =>
     replay(
       {
         ...{ database: pipeline.db.database, dialect: pipeline.dialect, timeZone: TIME_ZONE },
@@ -24,6 +24,7 @@ describe.skipIf(postgresMissing !== null)('replay', () => {
       },
       { scope, dryRun },
       { who: 'cli:lin', reason: 'disk repaired', now: pipeline.clock.now() },
+      pageSize,
     );
   const byId = (...msgIds: readonly bigint[]): ReplayRequest['scope'] => ({ kind: 'ids', msgIds });
   /** As if each had failed to its last attempt for a fault that is gone. */
@@ -66,6 +67,8 @@ describe.skipIf(postgresMissing !== null)('replay', () => {
         { msgId: '4', becomes: null },
       ],
     });
+    // More than a page holds: the same, page by page.
+    expect(await ask(EXHAUSTED, true, 1)).toEqual(await ask(EXHAUSTED, true));
     expect(await states()).toEqual(['1 SUCCEEDED', '2 DEAD', '3 DEAD', '4 DEAD', '5 SUCCEEDED']);
     expect(await selectAudit(pipeline.db.database, MAX_ID, 9)).toEqual([]);
 

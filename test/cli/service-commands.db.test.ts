@@ -53,6 +53,8 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
         '0005_generation',
         '0006_restore',
         '0007_upkeep',
+        '0008_browse',
+        '0009_series',
       ],
       views: true,
     });
@@ -74,8 +76,10 @@ describe.skipIf(postgresMissing !== null)('commands of a new installation', () =
     expect(JSON.parse(asked.stdout)).toMatchObject({
       requests: [{ operationDay: '2026-03-14' }, { operationDay: '2026-03-15' }],
     });
-    expect((await msgx(['request', 'reference', 'ARPT'], { cwd })).stdout).toBe('request 3 registered\n');
-    const unknown = await msgx(['request', 'reference', 'NOPE'], { cwd });
+    const reference = (...more: readonly string[]) => msgx(['request', 'reference', ...more], { cwd });
+    expect((await reference('ARPT', '--dry-run')).stdout).toBe('would register 1 request\n');
+    expect((await reference('ARPT', '--reason', 'new airport')).stdout).toBe('request 3 registered\n');
+    const unknown = await reference('NOPE', '--reason', 'a guess');
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
     expect(unknown.stderr).toMatch(/^no reference type NOPE: .*ARPT/);
     const { requests } = JSON.parse((await msgx(['request', 'list', '--json'], { cwd })).stdout) as {
@@ -204,10 +208,16 @@ describe.skipIf(postgresMissing !== null)('commands beside a service', () => {
 
   it('pause, resume and audit', async () => {
     expect((await msgx(['pause', 'pump', '--reason', 'a look'], { cwd })).code).toBe(0);
-    expect((await msgx(['pause', 'pump'], { cwd })).code).toBe(1);
+    const again = await msgx(['pause', 'pump', '--reason', 'again'], { cwd });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/^pump is paused/) as string });
+    expect(await msgx(['resume', 'pump', '--reason', ' '], { cwd })).toEqual({
+      ...{ code: 2, stdout: '', stderr: 'a change needs --reason TEXT, for the audit\n' },
+    });
+    const tried = await msgx(['resume', 'pump', '--dry-run'], { cwd });
+    expect(tried.stdout).toMatch(/^would resume pump, paused by cli:.*: a look\n$/);
     expect((await msgx(['status'], { cwd })).stdout).toMatch(/^pump paused by cli:.*: a look$/m);
     expect((await msgx(['resume', 'pump'], { cwd })).code).toBe(0);
-    expect((await msgx(['pause', 'nothing'], { cwd })).code).toBe(2);
+    expect((await msgx(['pause', 'nothing', '--reason', 'x'], { cwd })).code).toBe(2);
     const { stdout } = await msgx(['audit', '--json'], { cwd });
     const { entries } = JSON.parse(stdout) as { entries: { action: string; reason: string }[] };
     expect(entries.map(({ action, reason }) => `${action} ${reason}`)).toEqual([

@@ -45,23 +45,6 @@ export class FixtureRequests {
     };
   }
 
-  /** Registers a request per day, or one of a type; the answer of the service. */
-  ask(
-    what: string,
-    body: Readonly<Record<string, string>>,
-  ): { readonly code: number; readonly answer: object } {
-    const { from = '', to = '', type = 'SCHD' } = body;
-    if (what === 'schedule' && to < from) {
-      return { code: 400, answer: { error: `the last day ${to} is before the first ${from}` } };
-    }
-    const days = what === 'schedule' ? [...new Set([from, to])] : [null];
-    const added = days.map((operationDay, index) =>
-      request(this.#requests.length + 1 + index, { type, operationDay, requestedBy: 'http:operator' }),
-    );
-    this.#requests = [...added.toReversed(), ...this.#requests];
-    return { code: 200, answer: { outcome: 'done', requests: added } };
-  }
-
   /** One that waits was written and answered. */
   answer(reqId: string): void {
     this.#requests = this.#requests.map((each) =>

@@ -40,7 +40,8 @@ export function calmStatus(now: number): Status {
       readAt: ago(0.4),
     },
     head: null,
-    counts: { byState: { SUCCEEDED: 17_820, SKIPPED: 402 }, byClass: {} },
+    counts: { byState: { SUCCEEDED: 17_820, SKIPPED: 402 }, byClass: {}, deadSchedules: 0 },
+    jobs: [],
     outbox: [
       { target: 'KAFKA:msg', pending: 0, oldestSeconds: null, sent: 21_456, dead: 0 },
       { target: 'KAFKA:schd', pending: 0, oldestSeconds: null, sent: 9_120, dead: 0 },
@@ -99,6 +100,7 @@ export function troubledStatus(now: number, since: number): Status {
     counts: {
       byState: { ...calm.counts.byState, PENDING: 33, FAILED: 1, DEAD: 3 },
       byClass: { MALFORMED: 2, EXHAUSTED: 1, CODEC_ERROR: 1 },
+      deadSchedules: 0,
     },
     outbox: [
       { target: 'KAFKA:msg', pending: 4, oldestSeconds: 2, sent: 21_456, dead: 0 },

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../../src/domain/json.ts';
 import type { EventRow, FlightRow, Status } from '../../src/console/api/types.ts';
@@ -30,8 +29,6 @@ export interface Fixture {
   /** Changes fields of a flight as a message would: next version, event, both streamed. */
   changeFlight(flid: string, fields: Readonly<Record<string, Json>>): void;
   readonly requests: FixtureRequests;
-  /** What was asked for by POST. */
-  readonly posted: readonly { readonly path: string; readonly body: unknown }[];
   /** Cuts every stream; `refuse` lets none be opened again until it is called with false. */
   cut(refuse: boolean): void;
   close(): Promise<void>;
@@ -40,7 +37,6 @@ export interface Fixture {
 /** Starts it on a free port of the loopback, or on the given one. */
 export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fixture> {
   const requests = new FixtureRequests();
-  const posted: { path: string; body: unknown }[] = [];
   let makeStatus: (now: number) => Status = (now) => {
     const calm = calmStatus(now);
     return { ...calm, requests: { ...calm.requests, byState: requests.counts() } };
@@ -69,6 +65,9 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(data));
     };
     switch (url.pathname) {
+      case '/api/v1/session':
+        json({ name: null, role: 'operator', signIn: false });
+        return;
       case '/api/v1/status':
         json(makeStatus(Date.now()));
         return;
@@ -81,15 +80,15 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
       case '/api/v1/requests':
         json(requests.page(url.searchParams));
         return;
-      case '/api/v1/actions/request/schedule':
-      case '/api/v1/actions/request/reference':
-        void text(request).then((sent) => {
-          const body = JSON.parse(sent) as Record<string, string>;
-          posted.push({ path: url.pathname, body });
-          const { code, answer } = requests.ask(url.pathname.split('/').at(-1) ?? '', body);
-          response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-        });
+      case '/api/v1/search/flights': {
+        const q = (url.searchParams.get('q') ?? '').toUpperCase();
+        const found = [...flights.values()].filter(
+          ({ flid, flight: { flightNumber: number } }) =>
+            flid === q || (typeof number === 'string' && number.startsWith(q)),
+        );
+        json({ flights: found.map((row) => ({ ...row, archived: false })), next: null });
         return;
+      }
       case '/api/v1/reference':
         json({ types: fixtureTypes() });
         return;
@@ -111,7 +110,11 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
         return;
       default:
         if (url.pathname.startsWith('/api/v1/flights/')) {
-          json(FIXTURE_NAMES);
+          const [flid = '', part] = url.pathname.slice('/api/v1/flights/'.length).split('/');
+          const row = flights.get(flid);
+          if (row === undefined) response.writeHead(404).end('{"error":"no such flight"}');
+          else if (part === 'versions') json({ versions: [], next: null });
+          else json({ ...row, archived: false, ...FIXTURE_NAMES, lineage: {}, messages: [] });
           return;
         }
         void serveFile(url.pathname, response);
@@ -124,7 +127,6 @@ export async function startFixture({ port = 0, count = 1200 } = {}): Promise<Fix
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     flights,
     requests,
-    posted,
     setStatus(make) {
       makeStatus = make;
       broadcast('status', make(Date.now()));

@@ -13,8 +13,8 @@ export interface ConsolePage {
   readonly page: Page;
   /** Errors and warnings of the page, and requests to other hosts. */
   readonly faults: string[];
-  /** Opens the console. */
-  open(options?: BrowserContextOptions): Promise<void>;
+  /** Opens the console. `at`: the address of a page, `#/…`; without one it is Now. */
+  open(options?: BrowserContextOptions, at?: string): Promise<void>;
 }
 
 /** Tests in a browser; skipped with the reason where there is none, unless it is required. */
@@ -51,7 +51,7 @@ export function describePage(name: string, tests: (on: ConsolePage) => void): vo
       get faults() {
         return faults;
       },
-      open: async (options = {}) => {
+      open: async (options = {}, at = '') => {
         const context = await browser.newContext({
           viewport: { width: 1440, height: 900 },
           locale: 'en-GB',
@@ -65,7 +65,7 @@ export function describePage(name: string, tests: (on: ConsolePage) => void): vo
         page.on('request', (request) => {
           if (!request.url().startsWith(fixture.url)) faults.push(`asks another host: ${request.url()}`);
         });
-        await page.goto(fixture.url);
+        await page.goto(fixture.url + at);
       },
     });
   });

@@ -30,7 +30,6 @@ describe.skipIf(skipped)(
       });
       page.on('pageerror', (error) => faults.push(error.message));
       await page.goto(url);
-      await page.locator('tr[data-flid]').first().waitFor();
       const verdict = () => page.getByTestId('verdict').innerText();
       const settles = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 15_000 });
       await settles(verdict).toContain('flowing');
@@ -47,8 +46,11 @@ describe.skipIf(skipped)(
       );
       const flight = changed[0];
       if (flight === undefined) throw new Error('the day changed no flight');
+      await page.getByRole('link', { name: 'Flights', exact: true }).click();
+      await page.locator('tr[data-flid]').first().waitFor();
       const shown = page.locator(`tr[data-flid="${flight.flid}"]`);
       if ((await shown.count()) > 0) await settles(() => shown.innerText()).toContain(String(flight.version));
+      await page.goBack();
 
       const paused = await fetch(`${url}/api/v1/stations/pump/pause`, {
         method: 'POST',
@@ -64,12 +66,14 @@ describe.skipIf(skipped)(
       expect(resumed.status).toBe(200);
       await settles(verdict).toContain('flowing');
 
-      await page.getByTestId('requests-summary').click();
-      const form = page.getByRole('form', { name: 'Ask the upstream' });
-      await form.getByLabel('Reason').fill('seen from the console');
-      await form.getByLabel('What to ask for').selectOption('ARPT');
-      await form.getByRole('button', { name: 'Ask' }).click();
-      await settles(() => form.getByRole('status').innerText()).toBe('Request 1 registered');
+      await page.getByRole('link', { name: 'Requests' }).click();
+      await page.getByRole('button', { name: 'Ask the upstream' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('What').selectOption('ARPT');
+      await dialog.getByLabel('Reason').fill('seen from the console');
+      await dialog.getByRole('button', { name: 'Ask' }).click();
+      await settles(() => dialog.getByRole('status').innerText()).toContain('Done: 1 of 1');
+      await dialog.getByRole('button', { name: 'Close' }).click();
       const asked = page.locator('tr[data-request="1"]');
       await settles(() => asked.innerText()).toMatch(/waits for its answer[\s\S]*ID 1, SEQN 1/);
       expect(await pipeline.rows("select reason, who from op_audit where action = 'request'")).toEqual([

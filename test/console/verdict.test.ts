@@ -60,6 +60,19 @@ describe('judge', () => {
     expect(kinds(status)).toEqual(['mailbox-silent', 'dead-events', 'abandoned', 'outbox-old']);
   });
 
+  it('puts a dead schedule before everything but a lost stream, and counts it once; a failing job after that', () => {
+    const troubled = troubledStatus(NOW, NOW);
+    const job = { job: 'raw', startedAt: null, endedAt: null, nextAt: null, rows: 0, rowsTotal: 0 };
+    const status: Status = {
+      ...troubled,
+      counts: { ...troubled.counts, byState: { DEAD: 1 }, deadSchedules: 1 },
+      jobs: [{ ...job, state: 'failing', failures: 2, error: 'disk full' }],
+    };
+    expect(kinds(status)).toEqual(['dead-schedules', 'head-failed', 'paused', 'job-failing', 'hole']);
+    const lost = { state: 'lost', since: NOW - 9_000, retryAt: NOW } as const;
+    expect(judge(status, lost, NOW)[0].kind).toBe('stream-lost');
+  });
+
   it('expects no work of a standby', () => {
     const calm = calmStatus(NOW);
     const stations = calm.stations.map((station) => ({ ...station, state: 'stopped' as const }));

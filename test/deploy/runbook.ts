@@ -35,3 +35,22 @@ export function alarmTable(markdown: string): Alarm[] {
   const rows = markdown.matchAll(/^\|[^\n]*`(Msgx\w+)`[^\n]*\]\(#([^)]+)\)\s*\|$/gm);
   return [...rows].map(([, alert, anchor]) => ({ alert: alert ?? '', anchor: anchor ?? '' }));
 }
+
+/** The rows of the first table below a heading, cell by cell. */
+export function tableUnder(markdown: string, heading: string): readonly (readonly string[])[] {
+  const [, below = ''] = markdown.split(`\n## ${heading}\n`);
+  const lines = below.split('\n');
+  const first = lines.findIndex((line) => line.startsWith('| -'));
+  const end = lines.findIndex((line, index) => index > first && !line.startsWith('|'));
+  return lines.slice(first + 1, end).map((line) =>
+    line
+      .slice(1, line.lastIndexOf('|'))
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** The pieces of code in a text, in their order. */
+export function codeIn(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
+}

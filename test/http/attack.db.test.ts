@@ -9,6 +9,7 @@ import { createPipeline } from '../kit/service-pipeline.ts';
 import { until } from '../kit/until.ts';
 import { remarkText, scheduleText } from '../scenarios/texts.ts';
 import { serve, type Started } from './kit.ts';
+import { fetch } from './described.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'sender-token-of-a-test';
@@ -40,8 +41,8 @@ function many<T>(count: number, make: (index: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
-const post = (more: string) => `POST /cminmsgs/send HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+const post = (more: string) => `POST /cminmsgs/send HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
 describe.skipIf(postgresMissing !== null)('HTTP under attack', () => {
   let pipeline: Started;
@@ -79,7 +80,7 @@ describe.skipIf(postgresMissing !== null)('HTTP under attack', () => {
 
   it('cuts off clients that are slow with headers, with a body, or silent', async () => {
     const server = await under({ requestTimeoutMs: 1_000 });
-    const headers = many(40, () => raw(server, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
+    const headers = many(40, () => raw(server, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n'));
     const bodies = many(40, () => raw(server, post('Content-Length: 1000\r\n') + '<MSG>'));
     const silent = many(40, () => raw(server));
     const drip = setInterval(() => {
@@ -125,6 +126,7 @@ describe.skipIf(postgresMissing !== null)('HTTP under attack', () => {
     ];
     await Promise.all(floods.map(({ closed }) => closed));
     expect(new Set(floods.flatMap(({ statuses }) => statuses()))).toEqual(new Set([431]));
+    for (const { said } of floods) expect(said()).toContain('{"error":"the headers are too large"}');
     await flows();
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deletion, gate, schedule } from '../kit/messages.ts';
 import { postgresMissing } from '../kit/postgres.ts';
 import { createPipeline, type Running, type TestPipeline } from '../kit/service-pipeline.ts';
+import { fetch } from './described.ts';
 
 interface Listed {
   readonly day: string;

@@ -7,6 +7,7 @@ import { gate, schedule } from '../kit/messages.ts';
 import { createTestDatabase, postgresMissing } from '../kit/postgres.ts';
 import { startPipeline } from '../kit/service-pipeline.ts';
 import { startProxy, targetOf, through } from '../kit/tcp-proxy.ts';
+import { fetch } from './described.ts';
 
 describe.skipIf(postgresMissing !== null)('health, readiness and metrics', () => {
   it('a crowd of slow questions keeps neither a message nor a probe waiting', async (test) => {

@@ -1,5 +1,6 @@
 /** HTTP servers beside a running pipeline, with bounds that a test can reach. */
 import { Access } from '../../src/http/access.ts';
+import type { Readiness } from '../../src/http/routes/health.ts';
 import { startServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts';
 import { SILENT } from '../../src/runtime/log.ts';
 import type { TestPipeline } from '../kit/service-pipeline.ts';
@@ -9,7 +10,10 @@ export type Started = TestPipeline & { readonly running: Awaited<ReturnType<Test
 /** A second server over the resources of a running pipeline, with its own bounds. */
 export async function serve(
   pipeline: Started,
-  bounds: Pick<ServerOptions, 'requestTimeoutMs' | 'maxConnections' | 'maxBodyMemory'> & {
+  bounds: Pick<
+    ServerOptions,
+    'requestTimeoutMs' | 'maxConnections' | 'maxBodyMemory' | 'maxFailures' | 'maxRequests'
+  > & {
     readonly tokensFile?: string;
   } = {},
 ): Promise<HttpServer> {
@@ -33,7 +37,8 @@ export async function serve(
     refresh: () => service.refreshMetrics(),
     stuck: () => [],
     onSent: () => undefined,
-    readiness: () => Promise.reject(new Error('not asked for')),
+    // As the pipeline's own server says it.
+    readiness: async () => (await (await fetch(`${host.server.url}/readyz`)).json()) as Readiness,
     ...limits,
   });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresMissing } from '../kit/postgres.ts';
 import { createPipeline, type Running, type TestPipeline } from '../kit/service-pipeline.ts';
 import { referencePackage } from '../scenarios/reference-packages.ts';
+import { fetch } from './described.ts';
 
 interface Page {
   readonly rows: readonly { readonly rkey: string; readonly active: boolean }[];

@@ -4,6 +4,7 @@ import { mariadb, mariadbMissing } from '../kit/mariadb.ts';
 import { postgresMissing } from '../kit/postgres.ts';
 import { startPipeline } from '../kit/service-pipeline.ts';
 import { until } from '../kit/until.ts';
+import { fetch } from './described.ts';
 
 interface Listed {
   readonly requests: readonly Readonly<Record<string, unknown>>[];

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { postgresMissing } from '../kit/postgres.ts';
 import { startPipeline } from '../kit/service-pipeline.ts';
 import { serve } from './kit.ts';
+import { fetch } from './described.ts';
 
 describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
   afterEach(() => vi.restoreAllMocks());
@@ -68,7 +69,7 @@ describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
     const answer = await new Promise<string>((resolve, reject) => {
       let heard = '';
       const socket = connect(Number(port), hostname, () =>
-        socket.write('POST /cminmsgs/send HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n<MSG>'),
+        socket.write('POST /cminmsgs/send HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n<MSG>'),
       );
       socket.on('data', (data) => (heard += data.toString()));
       socket.on('close', () => resolve(heard));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresMissing } from '../kit/postgres.ts';
 import { createPipeline, type Running, type TestPipeline } from '../kit/service-pipeline.ts';
 import { daySteps, playInto } from '../scenarios/simulated.ts';
+import { fetch } from './described.ts';
 
 interface Heard {
   readonly event: string;

@@ -214,7 +214,9 @@ export async function createPipeline(options: PipelineOptions = {}): Promise<Tes
     async standing() {
       const { rows } = await client.query<Omit<Standing, 'unread'> & { read: number; seed: string }>(
         `select
-           (select count(*)::int from proc_state p, inbox_cursor c where p.msg_id > c.seed) as read,
+           (select count(*)::int from inbox_cursor c,
+              (select msg_id from proc_state union all select msg_id from proc_state_hst) p
+            where p.msg_id > c.seed) as read,
            (select seed::text from inbox_cursor) as seed,
            (select count(*)::int from proc_state where state in ('PENDING', 'FAILED')) as unfinished,
            (select count(*)::int from proc_state where state not in ('PENDING', 'FAILED')) as finished,

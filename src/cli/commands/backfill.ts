@@ -18,9 +18,6 @@ interface ExportOptions extends CommonOptions {
   readonly output?: string;
 }
 
-/** Most marks of one `--all`. */
-const MOST = 100_000;
-
 export function register(program: Command): void {
   const group = program.command('backfill').description('marks of the mailbox that were given up');
   addCommand(group, { usage: 'list', description: 'abandoned marks that nobody has confirmed' })
@@ -84,11 +81,8 @@ async function settle(
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
   const { settleMarks } = await import('../../actions/marks.ts');
-  const { selectAbandoned } = await import('../../store/owed-mark.ts');
   await withSchema(config, async ({ database }) => {
-    const all = { after: -1n, confirmed: false, limit: MOST };
-    const msgIds =
-      options.all === true ? (await selectAbandoned(database, all)).map(({ msgId }) => msgId) : named;
+    const msgIds = options.all === true ? 'all' : named;
     const { outcome, message, changed, refused } = await settleMarks(
       database,
       { change, msgIds, dryRun },

@@ -13,9 +13,6 @@ interface ListOptions extends CommonOptions {
   readonly limit: number;
 }
 
-/** Most events of one `--all`. */
-const MOST = 10_000;
-
 export function register(program: Command): void {
   const group = program.command('dlq').description('dead events of delivery');
   addCommand(group, { usage: 'list', description: 'dead events, oldest first' })
@@ -88,9 +85,8 @@ async function settle(
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
   const { settleEvents } = await import('../../actions/dead-events.ts');
-  const { selectDeadEventIds } = await import('../../store/dead-event.ts');
   await withSchema(config, async ({ database }) => {
-    const eventIds = options.all === true ? await selectDeadEventIds(database, -1n, MOST) : named;
+    const eventIds = options.all === true ? 'all' : named;
     const { outcome, message, events } = await settleEvents(
       database,
       { change, eventIds, force: options.force === true, dryRun },

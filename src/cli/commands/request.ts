@@ -1,17 +1,12 @@
 /** `msgx request schedule`, `msgx request reference` and `msgx request list`. */
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
 import type { RequestActions, RequestOutcome } from '../../actions/requests.ts';
 import type { Operator } from '../../actions/outcome.ts';
+import { limit, operatorOf, UNREASONED, type ChangeOptions } from '../operator.ts';
 import { print, printJson, table } from '../output.ts';
 import { ExpectedFailure, addCommand, withConfig, type CommonOptions } from '../shell.ts';
 
-interface AskOptions extends CommonOptions {
-  readonly reason: string;
-}
-
-interface ScheduleOptions extends AskOptions {
+interface ScheduleOptions extends ChangeOptions {
   readonly from: string;
   readonly to?: string;
 }
@@ -25,19 +20,22 @@ export function register(program: Command): void {
   addCommand(group, { usage: 'schedule', description: 'one request per operation day, first to last' })
     .requiredOption('--from <day>', 'first operation day, yyyy-MM-dd')
     .option('--to <day>', 'last operation day; default: the first')
-    .option('--reason <text>', 'why, for the audit', 'none given')
+    .option('--reason <text>', 'why, for the audit; default: none given')
+    .option('--dry-run', 'say what would be asked, and do nothing')
     .action((options: ScheduleOptions) =>
-      ask(options, async (actions, operator) => {
+      ask(options, async (actions, operator, dryRun) => {
         const { requestSchedule } = await import('../../actions/requests.ts');
-        return requestSchedule(actions, { from: options.from, to: options.to ?? options.from }, operator);
+        const { from, to = from } = options;
+        return requestSchedule(actions, { from, to }, operator, dryRun);
       }),
     );
   addCommand(group, { usage: 'reference <type>', description: 'all reference data of a type, e.g. ARPT' })
-    .option('--reason <text>', 'why, for the audit', 'none given')
-    .action((type: string, options: AskOptions) =>
-      ask(options, async (actions, operator) => {
+    .option('--reason <text>', 'why, for the audit; default: none given')
+    .option('--dry-run', 'say what would be asked, and do nothing')
+    .action((type: string, options: ChangeOptions) =>
+      ask(options, async (actions, operator, dryRun) => {
         const { requestReference } = await import('../../actions/requests.ts');
-        return requestReference(actions, type, operator);
+        return requestReference(actions, type, operator, dryRun);
       }),
     );
   addCommand(group, { usage: 'list', description: 'requests and what became of them, newest first' })
@@ -46,25 +44,22 @@ export function register(program: Command): void {
 }
 
 async function ask(
-  options: AskOptions,
-  action: (actions: RequestActions, operator: Operator) => Promise<RequestOutcome>,
+  options: ChangeOptions,
+  action: (actions: RequestActions, operator: Operator, dryRun: boolean) => Promise<RequestOutcome>,
 ): Promise<void> {
+  const dryRun = options.dryRun === true;
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
-  const { databaseNow } = await import('../../store/lease.ts');
   await withSchema(config, async ({ database, dialect }) => {
     const actions = {
       ...{ database, sender: config.sender, shadow: config.pipeline.shadow },
       referenceTypes: dialect.referenceTypes,
     };
-    const operator = {
-      who: `cli:${userInfo().username}`,
-      reason: options.reason,
-      now: await databaseNow(database),
-    };
-    const outcome = await action(actions, operator);
-    if (outcome.outcome !== 'done') throw new ExpectedFailure(outcome.message);
-    if (options.json === true) printJson({ message: outcome.message, requests: outcome.requests });
+    const outcome = await action(actions, await operatorOf(database, { ...UNREASONED, ...options }), dryRun);
+    if (outcome.outcome === 'invalid' || outcome.outcome === 'refused') {
+      throw new ExpectedFailure(outcome.message);
+    }
+    if (options.json === true) printJson({ dryRun, message: outcome.message, requests: outcome.requests });
     else print(outcome.message);
   });
 }
@@ -105,9 +100,4 @@ async function list(options: ListOptions): Promise<void> {
       ),
     );
   });
-}
-
-function limit(text: string): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a whole number from 1');
-  return Number(text);
 }

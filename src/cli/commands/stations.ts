@@ -1,14 +1,10 @@
 /** `msgx pause STATION` and `msgx resume STATION`. */
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { Argument } from 'commander';
 import { STATIONS, type StationName } from '../../runtime/station.ts';
+import { operatorOf, UNREASONED, type ChangeOptions } from '../operator.ts';
 import { print, printJson } from '../output.ts';
-import { ExpectedFailure, addCommand, withConfig, type CommonOptions } from '../shell.ts';
-
-interface StationOptions extends CommonOptions {
-  readonly reason: string;
-}
+import { ExpectedFailure, addCommand, withConfig } from '../shell.ts';
 
 export function register(program: Command): void {
   for (const action of ['pause', 'resume'] as const) {
@@ -20,30 +16,27 @@ export function register(program: Command): void {
           : 'let a paused station go on',
     })
       .addArgument(new Argument('<station>', 'which one').choices(STATIONS))
-      .option('--reason <text>', 'why, for the audit', 'none given')
-      .action((station: StationName, options: StationOptions) => change(action, station, options));
+      .option('--reason <text>', 'why, for the audit; default: none given')
+      .option('--dry-run', 'say what would be done, and do nothing')
+      .action((station: StationName, options: ChangeOptions) => change(action, station, options));
   }
 }
 
 async function change(
   action: 'pause' | 'resume',
   station: StationName,
-  options: StationOptions,
+  options: ChangeOptions,
 ): Promise<void> {
+  const dryRun = options.dryRun === true;
   const { config } = withConfig(options);
   const { withSchema } = await import('../resources.ts');
   const { pauseStation, resumeStation } = await import('../../actions/stations.ts');
-  const { databaseNow } = await import('../../store/lease.ts');
   await withSchema(config, async ({ database }) => {
-    const operator = {
-      who: `cli:${userInfo().username}`,
-      reason: options.reason,
-      now: await databaseNow(database),
-    };
     const run = action === 'pause' ? pauseStation : resumeStation;
-    const { outcome, message } = await run(database, station, operator);
+    const operator = await operatorOf(database, { ...UNREASONED, ...options });
+    const { outcome, message } = await run(database, station, operator, dryRun);
     if (outcome === 'refused') throw new ExpectedFailure(message);
-    if (options.json === true) printJson({ station, action, message });
+    if (options.json === true) printJson({ station, action, dryRun, message });
     else print(message);
   });
 }

@@ -1,8 +1,8 @@
-/** Requests of the console to msgx. Relative addresses, so that a path prefix in front of msgx works. */
+/** What the console reads of stations, flights of a day, events, reference data and requests. */
+import { read } from './read.ts';
 import type {
   DayCount,
   EventRow,
-  FlightNames,
   FlightPage,
   FlightRow,
   ReferenceDetailRow,
@@ -16,34 +16,11 @@ import type {
 /** A state, or those that wait and those that have ended. */
 export type RequestFilter = RequestState | 'open' | 'closed';
 
-/** The answer was not the one asked for: an HTTP error, or no answer at all. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-}
-
-async function get<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
-  const response = await fetch(`api/v1/${path}`, { signal, headers: { accept: 'application/json' } });
-  if (!response.ok) throw new ApiError(`${path}: HTTP ${String(response.status)}`);
-  return (await response.json()) as Answer;
-}
-
-/** Asks for a change. The answer's own words are the error where it is refused. */
-async function post<Answer>(path: string, body: object): Promise<Answer> {
-  const response = await fetch(`api/v1/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const answer = (await response.json().catch(() => ({}))) as { error?: string; message?: string };
-  if (!response.ok) throw new ApiError(answer.error ?? answer.message ?? `HTTP ${String(response.status)}`);
-  return answer as Answer;
-}
-
-export const fetchStatus = (signal: AbortSignal): Promise<Status> => get<Status>('status', signal);
+export const fetchStatus = (signal: AbortSignal): Promise<Status> => read<Status>('api/v1/status', signal);
 
 /** The newest events, newest first. */
 export async function fetchEvents(limit: number, signal: AbortSignal): Promise<readonly EventRow[]> {
-  return (await get<{ events: readonly EventRow[] }>(`events?limit=${String(limit)}`, signal)).events;
+  return (await read<{ events: readonly EventRow[] }>(`api/v1/events?limit=${String(limit)}`, signal)).events;
 }
 
 /** A whole day of flights. */
@@ -53,31 +30,40 @@ export interface FlightDay {
   readonly flights: readonly FlightRow[];
 }
 
-/** Reads all pages of a day; without a day msgx chooses the one an operator wants to see now. */
-export async function fetchFlights(day: string | null, signal: AbortSignal): Promise<FlightDay> {
+/** Rows of the first page of a day, which fill a screen, and of each further one: the most that msgx gives. */
+const FIRST_ROWS = 100;
+const MORE_ROWS = 2_000;
+
+/**
+ * Reads all pages of a day; without a day msgx chooses the one an operator wants to see now.
+ *
+ * @param onPart told of what has been read so far, where there is more
+ */
+export async function fetchFlights(
+  day: string | null,
+  signal: AbortSignal,
+  onPart: (read: FlightDay) => void,
+): Promise<FlightDay> {
   const flights: FlightRow[] = [];
   let after: string | null = null;
   let chosen = day;
   for (;;) {
-    const query = new URLSearchParams({ limit: '500' });
+    const query = new URLSearchParams({ limit: String(after === null ? FIRST_ROWS : MORE_ROWS) });
     if (chosen !== null) query.set('day', chosen);
     if (after !== null) query.set('after', after);
-    const page: FlightPage = await get<FlightPage>(`flights?${query.toString()}`, signal);
+    const page: FlightPage = await read<FlightPage>(`api/v1/flights?${query.toString()}`, signal);
     flights.push(...page.flights);
     chosen = page.day;
     after = page.next;
-    if (after === null) return { day: page.day, days: page.days, flights };
+    const known = { day: page.day, days: page.days, flights };
+    if (after === null) return known;
+    onPart(known);
   }
-}
-
-/** The names of the codes in a flight. */
-export function fetchNames(flid: string, signal: AbortSignal): Promise<FlightNames> {
-  return get<FlightNames>(`flights/${encodeURIComponent(flid)}`, signal);
 }
 
 /** The types of reference data that have rows. */
 export async function fetchReferenceTypes(signal: AbortSignal): Promise<readonly ReferenceType[]> {
-  return (await get<{ types: readonly ReferenceType[] }>('reference', signal)).types;
+  return (await read<{ types: readonly ReferenceType[] }>('api/v1/reference', signal)).types;
 }
 
 /** Which rows of a type are wanted: behind a code, containing a text, inactive ones too or not. */
@@ -97,7 +83,7 @@ export function fetchReferencePage(
   if (text !== '') query.set('text', text);
   if (!inactive) query.set('active', 'true');
   if (after !== null) query.set('after', after);
-  return get<ReferencePage>(`reference/${encodeURIComponent(rtype)}?${query.toString()}`, signal);
+  return read<ReferencePage>(`api/v1/reference/${encodeURIComponent(rtype)}?${query.toString()}`, signal);
 }
 
 /** One row with its history. */
@@ -106,8 +92,8 @@ export function fetchReferenceRow(
   rkey: string,
   signal: AbortSignal,
 ): Promise<ReferenceDetailRow> {
-  return get<ReferenceDetailRow>(
-    `reference/${encodeURIComponent(rtype)}/${encodeURIComponent(rkey)}`,
+  return read<ReferenceDetailRow>(
+    `api/v1/reference/${encodeURIComponent(rtype)}/${encodeURIComponent(rkey)}`,
     signal,
   );
 }
@@ -118,19 +104,5 @@ export function fetchRequests(
   limit: number,
   signal: AbortSignal,
 ): Promise<RequestPage> {
-  return get<RequestPage>(`requests?state=${state}&limit=${String(limit)}`, signal);
-}
-
-/** What is asked of the upstream: the schedules of some operation days, or all data of a type. */
-export type Asked =
-  | { readonly what: 'schedule'; readonly from: string; readonly to: string }
-  | { readonly what: 'reference'; readonly type: string };
-
-/** Asks the upstream, with the reason for the audit. Gives the IDs of the requests. Throws ApiError. */
-export async function sendRequest({ what, ...asked }: Asked, reason: string): Promise<readonly string[]> {
-  const { requests } = await post<{ requests: readonly { reqId: string }[] }>(`actions/request/${what}`, {
-    ...asked,
-    reason,
-  });
-  return requests.map(({ reqId }) => reqId);
+  return read<RequestPage>(`api/v1/requests?state=${state}&limit=${String(limit)}`, signal);
 }

@@ -13,8 +13,8 @@ export type Target = 'KAFKA:msg' | 'KAFKA:schd';
 export interface Station {
   readonly name: StationName;
   readonly state: StationState;
-  /** Who stopped it: a person, or a dependency that cannot be reached. */
-  readonly by: 'operator' | 'outage' | null;
+  /** Who paused it, e.g. `http:night-desk`; `outage` where a dependency cannot be reached. */
+  readonly by: string | null;
   readonly reason: string | null;
   readonly since: string | null;
   readonly perMinute: number;
@@ -81,6 +81,19 @@ export interface RequestCounts {
   readonly reports: { readonly waiting: number; readonly sent: number };
 }
 
+/** An upkeep job. `nextAt`: null where it runs at once. `rows`: of the run underway or the last one. */
+export interface Job {
+  readonly job: string;
+  readonly state: 'running' | 'waiting' | 'due' | 'failing';
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly nextAt: string | null;
+  readonly rows: number;
+  readonly rowsTotal: number;
+  readonly failures: number;
+  readonly error: string | null;
+}
+
 /** Answer of `/api/v1/status` and event `status` of the stream. */
 export interface Status {
   readonly airport: string;
@@ -95,10 +108,13 @@ export interface Status {
   readonly counts: {
     readonly byState: Readonly<Partial<Record<ProcState, number>>>;
     readonly byClass: Readonly<Partial<Record<ErrorClass, number>>>;
+    /** Dead messages with a schedule in them. */
+    readonly deadSchedules: number;
   };
   readonly outbox: readonly Outbox[];
   readonly backfill: Backfill;
   readonly requests: RequestCounts;
+  readonly jobs: readonly Job[];
   readonly last: {
     readonly enqueuedAt: string | null;
     readonly processedAt: string | null;

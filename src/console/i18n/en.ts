@@ -2,6 +2,9 @@
 import type { StationName, StationState } from '../api/types.ts';
 import type { Finding } from '../model/verdict.ts';
 import type { Span } from '../model/time.ts';
+import { operate } from './en-operate.ts';
+import { flightWords } from './en-flight.ts';
+import { messageWords } from './en-messages.ts';
 import { words } from './en-words.ts';
 
 const many = (count: number, one: string, more: string): string =>
@@ -40,7 +43,7 @@ function finding(found: Finding): string {
     case 'stopped':
       return `${station[found.station.name]} has stopped${because(found.station.reason)}`;
     case 'paused':
-      return `${station[found.station.name]} paused${found.station.by === 'operator' ? ' by an operator' : ''}${because(found.station.reason)}`;
+      return `${station[found.station.name]} paused${found.station.by === null ? '' : ` by ${found.station.by}`}${because(found.station.reason)}`;
     case 'head-failed': {
       const { head } = found;
       const name = [head.type, head.styp].filter((part) => part !== null).join('/');
@@ -48,6 +51,10 @@ function finding(found: Finding): string {
     }
     case 'head-waits':
       return `Head of line ${found.head.msgId} waits${because(found.head.why)}`;
+    case 'dead-schedules':
+      return found.count === 1
+        ? 'A dead schedule needs a person: its flights are missing'
+        : `${number(found.count)} dead schedules need a person: their flights are missing`;
     case 'dead-messages':
       return found.count === 1
         ? '1 dead message needs a person'
@@ -65,6 +72,8 @@ function finding(found: Finding): string {
       return `${many(found.pending, 'event waits', 'events wait')} for ${found.target}`;
     case 'abandoned':
       return `${many(found.count, 'mark was', 'marks were')} given up: the mailbox does not show them as processed`;
+    case 'job-failing':
+      return `The upkeep job ${found.job} fails${because(found.error)}`;
     case 'standby':
       return 'Standby: another instance does the work';
     case 'flowing':
@@ -77,8 +86,24 @@ function until(kind: Finding['kind'], left: string): string {
   return kind === 'hole' ? `released in ${left}` : `next try in ${left}`;
 }
 
+const session = {
+  title: 'Sign in',
+  lead: 'This console is open to holders of a token with the role viewer or operator.',
+  token: 'Token',
+  enter: 'Sign in',
+  leave: 'Sign out',
+  role: { sender: 'sender', viewer: 'viewer', operator: 'operator' },
+  notEnough: (role: string): string => `The role ${role} is not enough for the console.`,
+  needsOperator: (name: string, role: string): string =>
+    `This needs the role operator. You are signed in as ${name} with the role ${role}.`,
+};
+
 export const en = {
   ...words,
+  session,
+  msg: messageWords,
+  flight: flightWords,
+  act: operate,
   station,
   stationState,
   number,
@@ -115,8 +140,6 @@ export const en = {
     matched === 'exact' ? `message ${msgId}` : `message ${msgId}, without an echoed SEQN`,
   unanswered: (because: 'timeout' | 'replaced'): string =>
     because === 'timeout' ? 'none in time' : 'asked again meanwhile',
-  registered: (ids: readonly string[]) =>
-    ids.length === 1 ? `Request ${ids[0] ?? ''} registered` : `${number(ids.length)} requests registered`,
   delayed: (minutes: number) => `+${String(minutes)} min`,
   divertedTo: (airport: string) => `Diverted ${airport}`,
 };

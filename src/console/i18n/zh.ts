@@ -1,6 +1,9 @@
 /** The words of the console in Chinese. */
 import type { Finding } from '../model/verdict.ts';
 import type { Dictionary } from './en.ts';
+import { zhOperate } from './zh-operate.ts';
+import { zhFlightWords } from './zh-flight.ts';
+import { zhMessageWords } from './zh-messages.ts';
 import { zhWords } from './zh-words.ts';
 
 const number = (value: number): string => value.toLocaleString('zh-CN');
@@ -37,7 +40,7 @@ function finding(found: Finding): string {
     case 'stopped':
       return `${station[found.station.name]}已停止${because(found.station.reason)}`;
     case 'paused':
-      return `${station[found.station.name]}已${found.station.by === 'operator' ? '由操作员' : ''}暂停${because(found.station.reason)}`;
+      return `${station[found.station.name]}已${found.station.by === null ? '' : `由 ${found.station.by} `}暂停${because(found.station.reason)}`;
     case 'head-failed': {
       const { head } = found;
       const name = [head.type, head.styp].filter((part) => part !== null).join('/');
@@ -45,6 +48,8 @@ function finding(found: Finding): string {
     }
     case 'head-waits':
       return `队头 ${found.head.msgId} 等待中${because(found.head.why)}`;
+    case 'dead-schedules':
+      return `${number(found.count)} 份日计划成为死信，需要人工处理：其航班缺失`;
     case 'dead-messages':
       return `${number(found.count)} 条死信需要人工处理`;
     case 'dead-events':
@@ -60,6 +65,8 @@ function finding(found: Finding): string {
       return `${number(found.pending)} 个 ${found.target} 事件等待发送`;
     case 'abandoned':
       return `${number(found.count)} 个回填已放弃：信箱中未显示为已处理`;
+    case 'job-failing':
+      return `维护作业 ${found.job} 失败${because(found.error)}`;
     case 'standby':
       return '备用：由另一实例处理';
     case 'flowing':
@@ -69,6 +76,19 @@ function finding(found: Finding): string {
 
 export const zh: Dictionary = {
   ...zhWords,
+  msg: zhMessageWords,
+  session: {
+    title: '登录',
+    lead: '本控制台供持有 viewer 或 operator 角色令牌的人使用。',
+    token: '令牌',
+    enter: '登录',
+    leave: '退出',
+    role: { sender: '发送', viewer: '查看', operator: '操作' },
+    notEnough: (role) => `角色 ${role} 无权使用控制台。`,
+    needsOperator: (name, role) => `此操作需要 operator 角色。你以 ${name} 登录，角色为 ${role}。`,
+  },
+  flight: zhFlightWords,
+  act: zhOperate,
   station,
   stationState,
   number,
@@ -101,8 +121,6 @@ export const zh: Dictionary = {
   waitsUntil: (time) => `至 ${time}`,
   answeredBy: (msgId, matched) => (matched === 'exact' ? `消息 ${msgId}` : `消息 ${msgId}（未回显 SEQN）`),
   unanswered: (because) => (because === 'timeout' ? '超时未应答' : '已重新请求'),
-  registered: (ids) =>
-    ids.length === 1 ? `已登记请求 ${ids[0] ?? ''}` : `已登记 ${number(ids.length)} 个请求`,
   delayed: (minutes) => `晚 ${String(minutes)} 分`,
   divertedTo: (airport) => `备降 ${airport}`,
 };

@@ -39,7 +39,12 @@ const LABELS: ReadonlyMap<string, Label> = new Map([
   ...COLLECTIONS.map(({ name, label }): [string, Label] => [name, label]),
 ]);
 
-/** What the catalogue calls a field; the bare path for one it does not know (a newer msgx, or `deleted`). */
+/**
+ * What the catalogue calls a field; a register within a collection by its code, e.g. `delays[81]`. The bare path for one
+ * that it does not know (a newer msgx, or `deleted`).
+ */
 export function fieldLabel(path: string): Label {
-  return LABELS.get(path) ?? { en: path, zh: path };
+  const [, name = path, code, rest = ''] = /^(\w+)\[(.*)\](\..+)?$/.exec(path) ?? [];
+  const label = LABELS.get(name) ?? { en: name, zh: name };
+  return code === undefined ? label : { en: `${label.en} ${code}${rest}`, zh: `${label.zh} ${code}${rest}` };
 }

@@ -29,6 +29,8 @@ export interface FlightsState {
   /** Flights that changed under the reader's eyes. */
   readonly changes: ReadonlyMap<string, RowChange>;
   readonly loading: boolean;
+  /** Whether all flights of the day are here, and not only the first ones. */
+  readonly complete: boolean;
   readonly error: string | null;
 }
 
@@ -49,6 +51,7 @@ export function createLiveState(): LiveState {
       flights: new Map(),
       changes: new Map(),
       loading: true,
+      complete: false,
       error: null,
     }),
     events: createStore<readonly EventRow[]>([]),
@@ -105,7 +108,13 @@ export function takeDay(state: FlightsState, read: FlightDay): FlightsState {
     }
   }
   const changes = read.day === state.day ? state.changes : new Map<string, RowChange>();
-  return { day: read.day, days: read.days, flights, changes, loading: false, error: null };
+  return { day: read.day, days: read.days, flights, changes, loading: false, complete: true, error: null };
+}
+
+/** Takes what has been read of a day so far: at once where nothing of it is on show, else when it is complete. */
+export function takePart(state: FlightsState, read: FlightDay): FlightsState {
+  if (state.day === read.day && state.complete) return state;
+  return { ...takeDay(state, read), loading: true, complete: false };
 }
 
 /** Takes new or changed events, in any order: newest first, each once, the later state of an event wins. */

@@ -40,6 +40,20 @@ function part(moment: number | string, timeZone: string, kind: 'clock' | 'day'):
   return formatter.format(new Date(moment));
 }
 
+/**
+ * The moment at which a day begins at the airport, plus so many days, ISO 8601 in UTC; null where it is no day. Where
+ * clocks skip midnight it is the moment at which they do, or an hour before.
+ */
+export function airportDayBegin(day: string, timeZone: string, plusDays = 0): string | null {
+  const wanted = Date.parse(`${day}T00:00:00Z`) + plusDays * 86_400_000;
+  if (Number.isNaN(wanted)) return null;
+  const shift = (moment: number): number =>
+    Date.parse(`${airportDay(moment, timeZone)}T${airportClock(moment, timeZone)}Z`) - moment;
+  // The second look is for days on which clocks change between the guess and midnight.
+  const guess = wanted - shift(wanted);
+  return new Date(wanted - shift(guess)).toISOString();
+}
+
 /** Whole seconds until a moment, in ms: a countdown ends with "1 s", not with "0 s". */
 export function untilMoment(moment: string, now: number): number {
   return Math.max(0, Math.ceil((Date.parse(moment) - now) / 1000) * 1000);

@@ -12,6 +12,7 @@ export type Finding = { readonly severity: Severity; readonly until: string | nu
   | { readonly kind: 'paused'; readonly station: Station }
   | { readonly kind: 'head-failed'; readonly head: Head }
   | { readonly kind: 'head-waits'; readonly head: Head }
+  | { readonly kind: 'dead-schedules'; readonly count: number }
   | { readonly kind: 'dead-messages'; readonly count: number }
   | { readonly kind: 'dead-events'; readonly count: number; readonly target: Target }
   | { readonly kind: 'hole'; readonly hole: Hole }
@@ -23,6 +24,7 @@ export type Finding = { readonly severity: Severity; readonly until: string | nu
       readonly seconds: number;
     }
   | { readonly kind: 'abandoned'; readonly count: number }
+  | { readonly kind: 'job-failing'; readonly job: string; readonly error: string | null }
   | { readonly kind: 'standby' }
   | { readonly kind: 'flowing'; readonly perMinute: number }
 );
@@ -40,12 +42,14 @@ const OUTBOX_PATIENCE_SECONDS = 60;
 export function judge(status: Status, connection: Connection, now: number): readonly [Finding, ...Finding[]] {
   const findings = [
     ...stream(connection),
+    ...deadSchedules(status),
     ...stations(status),
     ...headOfLine(status, now),
     ...dead(status),
     ...inbox(status, now),
     ...outbox(status),
     ...abandoned(status),
+    ...jobs(status),
     ...role(status),
   ].sort((left, right) => RANK[left.severity] - RANK[right.severity]);
   const [first, ...others] = findings;
@@ -92,9 +96,14 @@ function headOfLine(status: Status, now: number): Finding[] {
   return [{ kind: 'head-waits', severity: 'wait', until: head.nextAttemptAt, head }];
 }
 
+/** A day without its schedule comes before everything: whatever follows for its flights finds none. */
+function deadSchedules({ counts: { deadSchedules: count } }: Status): Finding[] {
+  return count === 0 ? [] : [{ kind: 'dead-schedules', severity: 'stop', until: null, count }];
+}
+
 function dead(status: Status): Finding[] {
   const findings: Finding[] = [];
-  const messages = status.counts.byState.DEAD ?? 0;
+  const messages = (status.counts.byState.DEAD ?? 0) - status.counts.deadSchedules;
   if (messages > 0)
     findings.push({ kind: 'dead-messages', severity: 'person', until: null, count: messages });
   for (const { target, dead: count } of status.outbox) {
@@ -130,6 +139,12 @@ function abandoned(status: Status): Finding[] {
   const { MISSING_ROW: missing = 0, TRANSIENT_DEADLINE: deadline = 0 } = status.backfill.abandoned;
   const count = missing + deadline;
   return count === 0 ? [] : [{ kind: 'abandoned', severity: 'person', until: null, count }];
+}
+
+function jobs(status: Status): Finding[] {
+  return status.jobs.flatMap(({ job, state, error }): Finding[] =>
+    state === 'failing' ? [{ kind: 'job-failing', severity: 'person', until: null, job, error }] : [],
+  );
 }
 
 function role(status: Status): Finding[] {

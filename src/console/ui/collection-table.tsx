@@ -13,18 +13,17 @@ interface CollectionTableProps {
   readonly rows: readonly JsonObject[];
   readonly day: string;
   readonly nameOf: NameOf;
-  readonly changed: boolean;
 }
 
-export function CollectionTable({ collection, rows, day, nameOf, changed }: CollectionTableProps): ReactNode {
+export function CollectionTable({ collection, rows, day, nameOf }: CollectionTableProps): ReactNode {
   const { t, label } = useSpeech();
   const attributes = collection.attributes.filter(({ path }) =>
     rows.some((row) => valueAt(row, path) !== null),
   );
   return (
     <section>
-      <h3 className={changed ? 'is-changed' : ''}>{label(collection.label)}</h3>
-      <div className="collection-scroll">
+      <h2>{label(collection.label)}</h2>
+      <div className="collection-scroll" tabIndex={0} role="region" aria-label={label(collection.label)}>
         <table className="collection">
           <thead>
             <tr>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useSpeech } from '../i18n/language.tsx';
 import { airportClock, airportDay, span } from '../model/time.ts';
 import { useClock, useConnection, useStatus } from './live-context.tsx';
+import { useSession } from './session.tsx';
 
 export function Header(): ReactNode {
   const { t, switchLanguage } = useSpeech();
@@ -30,10 +31,28 @@ export function Header(): ReactNode {
         </div>
       )}
       <ConnectionState />
+      <SignedIn />
       <button type="button" className="plain" onClick={switchLanguage} aria-label={t.switchLanguage}>
         {t.otherLanguage}
       </button>
     </header>
+  );
+}
+
+/** Who is signed in, and the way out; nothing where nobody has to sign in. */
+function SignedIn(): ReactNode {
+  const { t } = useSpeech();
+  const { session, leave } = useSession();
+  if (session === null || !session.signIn) return null;
+  return (
+    <>
+      <span className="signed-in" data-testid="signed-in">
+        {session.name} <span className="quiet">{t.session.role[session.role]}</span>
+      </span>
+      <button type="button" className="plain" onClick={leave}>
+        {t.session.leave}
+      </button>
+    </>
   );
 }
 

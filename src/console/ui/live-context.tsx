@@ -4,13 +4,12 @@ import {
   use,
   useEffect,
   useMemo,
-  useRef,
   useState,
   useSyncExternalStore,
   type ReactNode,
 } from 'react';
 import { openLive } from '../api/live.ts';
-import { fetchEvents, fetchFlights, fetchStatus } from '../api/requests.ts';
+import { fetchEvents, fetchFlights, fetchStatus, type FlightDay } from '../api/requests.ts';
 import type { Connection, EventRow, FlightRow, Status } from '../api/types.ts';
 import {
   createLiveState,
@@ -18,63 +17,90 @@ import {
   takeDay,
   takeEvents,
   takeFlights,
+  takePart,
   takeStatus,
 } from '../model/live-state.ts';
 import type { FlightsState, LiveState, StatusState } from '../model/live-state.ts';
 import type { Store } from '../model/store.ts';
+import { useSession } from './session.tsx';
 
 interface Live {
   readonly state: LiveState;
-  /** Shows another operation day. */
-  readonly showDay: (day: string) => void;
+  /** Shows another operation day; null: the one that msgx chooses. */
+  readonly showDay: (day: string | null) => void;
+  /** Reads the flights as soon as the stream is open or lost, and after each reconnection, until the returned function is called. */
+  readonly watchFlights: () => () => void;
 }
 
 const Context = createContext<Live | null>(null);
 
 export function LiveProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const [state] = useState(createLiveState);
-  const reader = useRef<AbortController | null>(null);
+  const { check } = useSession();
 
   const live = useMemo(() => {
-    const read = (day: string | null): void => {
-      reader.current?.abort();
+    let reader: AbortController | null = null;
+    let watchers = 0;
+    const showDay = (day: string | null): void => {
+      reader?.abort();
       const controller = new AbortController();
-      reader.current = controller;
+      reader = controller;
       state.flights.update((flights) => ({ ...flights, loading: true }));
-      fetchFlights(day, controller.signal).then(
+      const takeNow = (part: FlightDay): void => state.flights.update((flights) => takePart(flights, part));
+      fetchFlights(day, controller.signal, takeNow).then(
         (answer) => state.flights.update((flights) => takeDay(flights, answer)),
         (error: unknown) => {
           if (controller.signal.aborted) return;
           state.flights.update((flights) => ({ ...flights, loading: false, error: String(error) }));
         },
       );
-      fetchEvents(EVENTS_KEPT, controller.signal).then(
+    };
+    const watchFlights = (): (() => void) => {
+      watchers += 1;
+      // While the stream is being opened it would be read once more a moment later.
+      if (state.connection.get().state !== 'connecting') showDay(state.flights.get().day);
+      return () => {
+        watchers -= 1;
+        if (watchers === 0) reader?.abort();
+      };
+    };
+    // A day of flights is long: it is read only where it is on show.
+    const readDay = (): void => {
+      if (watchers > 0) showDay(state.flights.get().day);
+    };
+    const readAgain = (signal: AbortSignal): void => {
+      readDay();
+      fetchEvents(EVENTS_KEPT, signal).then(
         (events) => state.events.update((known) => takeEvents(known, journalled(events))),
         // The stream brings events too, and its state is on show.
         () => undefined,
       );
     };
-    return { state, read, showDay: (day: string) => read(day) };
+    return { state, showDay, watchFlights, readDay, readAgain };
   }, [state]);
 
   useEffect(() => {
-    const first = new AbortController();
+    const readers = new AbortController();
     const takeNow = (status: Status): void =>
       state.status.update((known) => takeStatus(known, status, Date.now()));
-    fetchStatus(first.signal).then(takeNow, () => undefined);
+    fetchStatus(readers.signal).then(takeNow, () => undefined);
     const close = openLive({
-      onConnection: (connection) => state.connection.set(connection),
-      onOpen: () => live.read(state.flights.get().day),
+      onConnection: (connection) => {
+        if (connection.state === 'lost' && state.connection.get().state === 'connecting') live.readDay();
+        state.connection.set(connection);
+        // A stream does not tell why it was refused: perhaps the session has ended.
+        if (connection.state === 'lost') check();
+      },
+      onOpen: () => live.readAgain(readers.signal),
       onStatus: takeNow,
       onFlights: (rows) => state.flights.update((flights) => takeFlights(flights, rows, Date.now())),
       onEvents: (events) => state.events.update((known) => takeEvents(known, journalled(events))),
     });
     return () => {
-      first.abort();
-      reader.current?.abort();
+      readers.abort();
       close();
     };
-  }, [live, state]);
+  }, [live, state, check]);
 
   return <Context value={live}>{children}</Context>;
 }

@@ -1,19 +1,20 @@
 /** What operators do over HTTP (contract, "HTTP"): the same actions as the CLI, with role and reason. */
 import type { FastifyInstance } from 'fastify';
-import type { ActionOutcome, Operator } from '../../actions/outcome.ts';
+import type { Operator, TriedOutcome } from '../../actions/outcome.ts';
 import { republish } from '../../actions/republish.ts';
 import { pauseStation, resumeStation } from '../../actions/stations.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { MAX_ID } from '../../domain/ids.ts';
 import { isDay } from '../../domain/operation-day.ts';
 import { STATIONS, type StationName } from '../../runtime/station.ts';
 import type { Database } from '../../store/database.ts';
 import { acceptFoundPartitions } from '../../service/partitions.ts';
-import { selectAudit } from '../../store/op-audit.ts';
 import type { RepublishScope } from '../../store/republish.ts';
-import type { Access } from '../access.ts';
-import { NO_REASON, bodyOf, reasonOf } from '../change.ts';
+import { whoOf, type Access } from '../access.ts';
+import { NO_REASON, bodyOf, operatorOf, reasonOf, statusOf } from '../change.ts';
+import { changeBody, ref } from '../openapi/components.ts';
+import { described, json } from '../openapi/description.ts';
+import { about, count, day, flag, object, oneOf, text } from '../openapi/shapes.ts';
 
 export interface ActionOptions {
   readonly access: Access;
@@ -22,19 +23,33 @@ export interface ActionOptions {
   readonly config: Config;
 }
 
-type StationAction = (database: Database, station: StationName, operator: Operator) => Promise<ActionOutcome>;
+type StationAction = (
+  database: Database,
+  station: StationName,
+  operator: Operator,
+  dryRun: boolean,
+) => Promise<TriedOutcome>;
 
 /** Registers the routes. */
 export function registerActions(app: FastifyInstance, options: ActionOptions): void {
   const { access, database, clock } = options;
-  const actions: readonly (readonly [string, StationAction])[] = [
+  const actions: readonly (readonly ['pause' | 'resume', StationAction])[] = [
     ['pause', pauseStation],
     ['resume', resumeStation],
   ];
   for (const [name, run] of actions) {
     app.post<{ Params: { station: string } }>(
       `/api/v1/stations/:station/${name}`,
-      { onRequest: access.require('operator'), bodyLimit: 16 * 1024 },
+      described(access, {
+        name: `${name}Station`,
+        summary:
+          name === 'pause' ? 'Stops a station until it is resumed.' : 'Lets a paused station work again.',
+        roles: ['operator'],
+        params: { station: oneOf(...STATIONS) },
+        body: json(changeBody({})),
+        bodyLimit: 16 * 1024,
+        answers: { 200: json(ref('Outcome')), 409: json(ref('Refused')) },
+      }),
       async (request, reply) => {
         const station = STATIONS.find((known) => known === request.params.station);
         if (station === undefined) {
@@ -42,30 +57,29 @@ export function registerActions(app: FastifyInstance, options: ActionOptions): v
             .code(404)
             .send({ error: `no station ${request.params.station}: ${STATIONS.join(', ')}` });
         }
-        const reason = reasonOf(bodyOf(request.body));
-        if (reason === null) return reply.code(400).send(NO_REASON);
-        const outcome = await run(database, station, { who: 'http:operator', reason, now: clock.now() });
-        return reply.code(outcome.outcome === 'done' ? 200 : 409).send(outcome);
+        const body = bodyOf(request.body);
+        const operator = operatorOf(body, clock, request);
+        if (operator === null) return reply.code(400).send(NO_REASON);
+        const outcome = await run(database, station, operator, body['dryRun'] === true);
+        return reply.code(statusOf(outcome)).send(outcome);
       },
     );
   }
   registerRepublish(app, options);
-  app.get<{ Querystring: { limit?: string } }>(
-    '/api/v1/audit',
-    { onRequest: access.require('viewer') },
-    async (request) => {
-      const limit = Math.min(Math.max(Number.parseInt(request.query.limit ?? '50', 10) || 50, 1), 500);
-      const entries = await selectAudit(database, MAX_ID, limit);
-      return { entries: entries.map((entry) => ({ ...entry, auditId: entry.auditId.toString() })) };
-    },
-  );
 }
 
 /** `republish`: `{"flid": F}`, `{"day": D}` or `{"all": true}`, with reason, dryRun and acceptPartitions as in the CLI. */
 function registerRepublish(app: FastifyInstance, { access, database, clock, config }: ActionOptions): void {
   app.post(
     '/api/v1/actions/republish',
-    { onRequest: access.require('operator'), bodyLimit: 16 * 1024 },
+    described(access, {
+      name: 'republish',
+      summary: 'Sends current states again to the target of newest states: of a flight, a day, or all.',
+      roles: ['operator'],
+      body: json(REPUBLISH),
+      bodyLimit: 16 * 1024,
+      answers: { 200: json(REPUBLISHED), 409: json(ref('Refused')) },
+    }),
     async (request, reply) => {
       const body = bodyOf(request.body);
       const dryRun = body['dryRun'] === true;
@@ -80,7 +94,7 @@ function registerRepublish(app: FastifyInstance, { access, database, clock, conf
       const acceptFound = body['acceptPartitions'] === true;
       if (acceptFound && scope.kind !== 'all')
         return reply.code(400).send({ error: '"acceptPartitions" needs "all": consumers begin anew' });
-      const operator = { who: 'http:operator', reason: reason ?? '', now: clock.now() };
+      const operator = { who: whoOf(request), reason: reason ?? '', now: clock.now() };
       const { flushLimit, flushIntervalMs } = config.schd;
       let accepted: string | null = null;
       if (acceptFound && !dryRun) {
@@ -98,6 +112,29 @@ function registerRepublish(app: FastifyInstance, { access, database, clock, conf
     },
   );
 }
+
+const ALL = about({ type: 'boolean', const: true }, 'All flights.');
+const REPUBLISH = changeBody(
+  {},
+  {
+    ...{ flid: about(text, 'One flight.'), day: about(day, 'The flights of an operation day.'), all: ALL },
+    acceptPartitions: about(flag, 'With "all": goes on with the numbers of partitions that topics have now.'),
+  },
+  [['flid'], ['day'], ['all']],
+);
+const REPUBLISHED = object(
+  {
+    outcome: oneOf('done', 'planned', 'refused'),
+    message: text,
+  },
+  {
+    plan: object({
+      ...{ target: text, flights: count, deleted: count, alreadyPending: count },
+      seconds: about(count, 'How long it takes, about.'),
+    }),
+    accepted: about(text, 'The numbers of partitions that were accepted.'),
+  },
+);
 
 /** Exactly one of the three ways to choose flights, or null. */
 function scopeOf({ flid, day, all }: Readonly<Record<string, unknown>>): RepublishScope | null {

@@ -2,7 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Dialect } from '../../dialect/port.ts';
 import { codesOf, namesOf, type Names } from '../../domain/names.ts';
-import { canonicalise } from '../../domain/state.ts';
+import { publishedFlight } from '../../domain/event.ts';
+import type { Stamps } from '../../domain/flight.ts';
+import { lineage } from '../../domain/stamps.ts';
 import type { Config } from '../../config/schema.ts';
 import {
   selectDays,
@@ -10,6 +12,7 @@ import {
   selectFlightHistory,
   selectFlightsOfDay,
   selectNewestEvents,
+  selectTerminalTimes,
   type EventRow,
   type FlightRow,
 } from '../../store/browse.ts';
@@ -17,7 +20,27 @@ import type { Database } from '../../store/database.ts';
 import { selectRecords } from '../../store/reference-names.ts';
 import { toMillis, toMillisOrNull, toTimestamp } from '../../store/time.ts';
 import type { StatusReader } from '../../service/status.ts';
-import type { Access } from '../access.ts';
+import { seesEverything, type Access } from '../access.ts';
+import { FLIGHT_COLUMNS, ref } from '../openapi/components.ts';
+import { described, json } from '../openapi/description.ts';
+import {
+  about,
+  after,
+  anything,
+  count,
+  day,
+  flag,
+  id,
+  list,
+  nullable,
+  object,
+  page,
+  record,
+  text,
+  time,
+  upTo,
+} from '../openapi/shapes.ts';
+import { STATUS } from '../openapi/status.ts';
 import { isText, limitOf } from '../query.ts';
 
 export interface BrowseOptions {
@@ -28,16 +51,52 @@ export interface BrowseOptions {
   readonly status: StatusReader;
 }
 
+const FLIGHT = object({
+  ...FLIGHT_COLUMNS,
+  archived: flag,
+  names: about(record(record(text)), 'Names of its codes, by type and code.'),
+  namedFields: about(record(text), 'Types of reference data, by field.'),
+  stamps: about(record(anything), 'The message that set each field, as it is stored.'),
+  lineage: about(
+    record(object({ msgId: id, at: nullable(time) })),
+    'The message that set each field, and when it ended.',
+  ),
+  messages: list(
+    object({
+      ...{ msgId: id, type: nullable(text), styp: nullable(text), state: nullable(text) },
+      ...{ reason: nullable(text), stateVersion: nullable(count), changed: list(text) },
+      ...{ superseded: list(text), terminalAt: nullable(time), late: flag, replayed: flag },
+    }),
+  ),
+});
+
 /** Registers the routes. */
 export function registerBrowse(app: FastifyInstance, options: BrowseOptions): void {
-  const { database } = options;
-  const onRequest = options.access.require('viewer');
+  const { access, database } = options;
 
-  app.get('/api/v1/status', { onRequest }, async () => options.status.read());
+  const status = described(access, {
+    name: 'getStatus',
+    summary: 'How the pipeline stands.',
+    roles: ['viewer'],
+    answers: { 200: json(STATUS) },
+  });
+  app.get('/api/v1/status', status, async () => options.status.read());
 
   app.get<{ Querystring: { day?: string; after?: string; limit?: string } }>(
     '/api/v1/flights',
-    { onRequest },
+    described(access, {
+      name: 'listFlights',
+      summary: 'Flights of an operation day, by scheduled time.',
+      roles: ['viewer'],
+      query: {
+        day: about(day, "The airport's today, or the nearest day that has flights, where none is given."),
+        ...{ after, limit: upTo(2_000, 500) },
+      },
+      answers: {
+        200: json(page('flights', ref('ListedFlight'), { day, days: list(object({ day, flights: count })) })),
+        400: json(ref('Error')),
+      },
+    }),
     async (request, reply) => {
       const limit = limitOf(request.query.limit, 500, 2_000);
       const days = await selectDays(database);
@@ -49,28 +108,54 @@ export function registerBrowse(app: FastifyInstance, options: BrowseOptions): vo
       return {
         day,
         days,
-        flights: rows.map(flightJson),
-        next: rows.length === limit && last !== undefined ? cursorText(last) : null,
+        flights: rows.map((row) => flightJson(row, seesEverything(request))),
+        next: rows.length === limit && last !== undefined ? cursorText(scheduledTime(last), last.flid) : null,
       };
     },
   );
 
-  app.get<{ Params: { flid: string } }>('/api/v1/flights/:flid', { onRequest }, async (request, reply) => {
+  const flight = described(access, {
+    name: 'getFlight',
+    summary: 'One flight, where its fields come from, and the messages that touched it, newest first.',
+    roles: ['viewer'],
+    params: { flid: text },
+    answers: { 200: json(FLIGHT) },
+  });
+  app.get<{ Params: { flid: string } }>('/api/v1/flights/:flid', flight, async (request, reply) => {
     const { flid } = request.params;
     const row = isText(flid) ? await selectFlight(database, flid) : null;
     if (row === null) return reply.code(404).send({ error: `no flight ${flid}` });
     const messages = await selectFlightHistory(database, row.flid, 200);
+    const setBy = lineage(row.stamps as unknown as Stamps);
+    const setAt = await selectTerminalTimes(database, [...new Set(setBy.values())]);
     return {
-      ...flightJson(row),
+      ...flightJson(row, seesEverything(request)),
       archived: row.archived,
       names: await namesIn(database, options.dialect, row),
       namedFields: options.dialect.names?.fields ?? {},
       stamps: row.stamps,
-      messages: messages.map((message) => ({ ...message, msgId: message.msgId.toString() })),
+      lineage: Object.fromEntries(
+        [...setBy].map(([field, msgId]) => {
+          const at = toMillisOrNull(setAt.get(msgId) ?? null);
+          return [field, { msgId, at: at === null ? null : toTimestamp(at) }];
+        }),
+      ),
+      messages: messages.map(({ terminalAt, ...message }) => ({
+        ...message,
+        msgId: message.msgId.toString(),
+        terminalAt: terminalAt === null ? null : toTimestamp(toMillis(terminalAt)),
+      })),
     };
   });
 
-  app.get<{ Querystring: { limit?: string } }>('/api/v1/events', { onRequest }, async (request) => {
+  const events = described(access, {
+    name: 'listEvents',
+    summary: 'The newest events of KAFKA:msg, newest first.',
+    roles: ['viewer'],
+    query: { limit: upTo(500, 50) },
+    answers: { 200: json(object({ events: list(ref('Event')) })) },
+  });
+  app.get<{ Querystring: { limit?: string } }>('/api/v1/events', events, async (request) => {
     const rows = await selectNewestEvents(database, limitOf(request.query.limit, 50, 500));
     return { events: rows.map(eventJson) };
   });
@@ -82,8 +167,8 @@ async function namesIn(database: Database, { names: rules }: Dialect, { state }:
   return namesOf(state, rules, await selectRecords(database, codesOf(state, rules)));
 }
 
-/** A flight as the API gives it. */
-export function flightJson(row: FlightRow): object {
+/** A flight as the API gives it. @param persons whether VIP persons may be named: to operators only */
+export function flightJson(row: FlightRow, persons: boolean): object {
   const { flid, version, operationDay, deleted, updatedAt, lastMsgId, state } = row;
   return {
     flid,
@@ -92,7 +177,7 @@ export function flightJson(row: FlightRow): object {
     deleted,
     updatedAt: toTimestamp(toMillis(updatedAt)),
     lastMsgId: lastMsgId.toString(),
-    flight: canonicalise(state),
+    flight: publishedFlight(state, { vipPersons: persons }),
   };
 }
 
@@ -116,18 +201,24 @@ function defaultDay(days: readonly { readonly day: string }[], timeZone: string)
 }
 
 /** A day of the calendar. A query string may hold anything, also a key twice. */
-function isDay(value: unknown): value is string {
+export function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
-function cursorText(row: FlightRow): string {
-  const time = row.state['scheduledTime'];
-  return Buffer.from(JSON.stringify([typeof time === 'string' ? time : '', row.flid])).toString('base64url');
+function scheduledTime({ state }: FlightRow): string {
+  const time = state['scheduledTime'];
+  return typeof time === 'string' ? time : '';
 }
 
-function cursorOf(text: string | undefined): { time: string; flid: string } {
+/** A place in an order by a text, then FLID, as a cursor. */
+export function cursorText(time: string, flid: string): string {
+  return Buffer.from(JSON.stringify([time, flid])).toString('base64url');
+}
+
+/** The place that a cursor names; the beginning where it names none. */
+export function cursorOf(text: string | undefined): { time: string; flid: string } {
   if (text === undefined) return { time: '', flid: '' };
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));

@@ -10,6 +10,9 @@ import type { Database } from '../../store/database.ts';
 import { REPLAY_CLASSES } from '../../store/replay.ts';
 import type { Access } from '../access.ts';
 import { NO_REASON, bodyOf, idOf, idsOf, operatorOf, statusOf, type Body } from '../change.ts';
+import { changeBody, ref } from '../openapi/components.ts';
+import { described, json } from '../openapi/description.ts';
+import { about, id, list, nullable, object, oneOf, text } from '../openapi/shapes.ts';
 
 export interface MessageActionOptions {
   readonly access: Access;
@@ -19,6 +22,29 @@ export interface MessageActionOptions {
   readonly clock: Clock;
 }
 
+const REPLAY = changeBody(
+  {},
+  {
+    class: about(oneOf(...REPLAY_CLASSES), 'All that ended in this class.'),
+    ids: { ...list(id), minItems: 1, maxItems: MOST_REPLAYED },
+  },
+  [['class'], ['ids']],
+);
+const REPLAYED = object({
+  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text },
+  messages: list(
+    object({
+      msgId: id,
+      becomes: about(nullable(text), 'What it would end as; null where it would not pass.'),
+      superseded: about(
+        list(object({ flid: text, fields: list(text) })),
+        'Fields that newer messages have set since.',
+      ),
+      refused: about(nullable(text), 'Why it was left alone.'),
+    }),
+  ),
+});
+
 /** Registers the routes. */
 export function registerMessageActions(
   app: FastifyInstance,
@@ -26,12 +52,19 @@ export function registerMessageActions(
 ): void {
   app.post(
     '/api/v1/actions/skip',
-    { onRequest: access.require('operator'), bodyLimit: 16 * 1024 },
+    described(access, {
+      name: 'skipMessage',
+      summary: 'Ends the head of line that cannot be processed: SKIPPED.',
+      roles: ['operator'],
+      body: json(changeBody({ id })),
+      bodyLimit: 16 * 1024,
+      answers: { 200: json(ref('Outcome')), 409: json(ref('Refused')) },
+    }),
     async (request, reply) => {
       const body = bodyOf(request.body);
       const msgId = idOf(body['id']);
       if (msgId === null) return reply.code(400).send({ error: '"id" says which message' });
-      const operator = operatorOf(body, clock);
+      const operator = operatorOf(body, clock, request);
       if (operator === null) return reply.code(400).send(NO_REASON);
       const outcome = await skip(database, { msgId, dryRun: body['dryRun'] === true }, operator);
       return reply.code(statusOf(outcome)).send(outcome);
@@ -39,7 +72,14 @@ export function registerMessageActions(
   );
   app.post(
     '/api/v1/actions/replay',
-    { onRequest: access.require('operator'), bodyLimit: 256 * 1024 },
+    described(access, {
+      name: 'replayMessages',
+      summary: 'Puts back to the line those messages that would pass now.',
+      roles: ['operator'],
+      body: json(REPLAY),
+      bodyLimit: 256 * 1024,
+      answers: { 200: json(REPLAYED), 409: json(REPLAYED) },
+    }),
     async (request, reply) => {
       const body = bodyOf(request.body);
       const scope = scopeOf(body);
@@ -47,7 +87,7 @@ export function registerMessageActions(
         const classes = REPLAY_CLASSES.join(', ');
         return reply.code(400).send({ error: `"class" (${classes}) or "ids", a list, says which messages` });
       }
-      const operator = operatorOf(body, clock);
+      const operator = operatorOf(body, clock, request);
       if (operator === null) return reply.code(400).send(NO_REASON);
       const context = trialContext(config, database, dialect);
       const outcome = await replay(context, { scope, dryRun: body['dryRun'] === true }, operator);

@@ -1,5 +1,6 @@
 /** Requests over HTTP: asking, with role and reason, and the list of what was asked (contract, "HTTP"). */
 import type { FastifyInstance } from 'fastify';
+import type { Operator } from '../../actions/outcome.ts';
 import { requestReference, requestSchedule, type RequestOutcome } from '../../actions/requests.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Dialect } from '../../dialect/port.ts';
@@ -9,7 +10,23 @@ import { requestJson } from '../../service/request-json.ts';
 import type { Database } from '../../store/database.ts';
 import { REQUEST_STATES, selectRequests, type RequestState } from '../../store/req-track.ts';
 import type { Access } from '../access.ts';
-import { NO_REASON, bodyOf, reasonOf } from '../change.ts';
+import { NO_REASON, bodyOf, operatorOf, type Body } from '../change.ts';
+import { changeBody, ref } from '../openapi/components.ts';
+import { described, json } from '../openapi/description.ts';
+import {
+  about,
+  after,
+  day,
+  id,
+  list,
+  nullable,
+  object,
+  oneOf,
+  page,
+  text,
+  time,
+  upTo,
+} from '../openapi/shapes.ts';
 import { limitOf } from '../query.ts';
 
 export interface RequestRouteOptions {
@@ -28,6 +45,29 @@ const GROUPS: Readonly<Record<string, readonly RequestState[]>> = {
   closed: ['DONE', 'EXPIRED'],
 };
 
+const ASK_SCHEDULE = changeBody(
+  { from: about(day, 'The first operation day.') },
+  { to: about(day, 'The last one; the first where none is given.') },
+);
+const ASKED = object({
+  ...{ outcome: oneOf('done', 'planned'), message: text },
+  requests: list(
+    object(
+      { type: text, operationDay: nullable(day), replaced: about(list(id), 'Open ones that it ends.') },
+      { reqId: id },
+    ),
+  ),
+});
+const REQUEST = object({
+  ...{ reqId: id, type: text, operationDay: nullable(day), sender: text, state: oneOf(...REQUEST_STATES) },
+  ...{ requestedAt: nullable(time), requestedBy: text, sequence: nullable(text), sentAt: nullable(time) },
+  ...{ outId: nullable(id), expiresAt: nullable(time), doneAt: nullable(time) },
+  doneBy: about(nullable(id), 'The message that answered it.'),
+  matched: nullable(oneOf('exact', 'downgraded')),
+  expiredAt: nullable(time),
+  expiredBecause: nullable(oneOf('timeout', 'replaced')),
+});
+
 /** Registers the routes. */
 export function registerRequests(app: FastifyInstance, options: RequestRouteOptions): void {
   const { access, config, database, dialect, clock } = options;
@@ -36,29 +76,40 @@ export function registerRequests(app: FastifyInstance, options: RequestRouteOpti
     referenceTypes: dialect.referenceTypes,
   };
   const asks = {
-    schedule: async (body: Readonly<Record<string, unknown>>, reason: string) => {
+    schedule: async (body: Body, operator: Operator, dryRun: boolean) => {
       const { from, to = from } = body;
       if (typeof from !== 'string' || typeof to !== 'string') return null;
-      return requestSchedule(actions, { from, to }, operator(reason));
+      return requestSchedule(actions, { from, to }, operator, dryRun);
     },
-    reference: async (body: Readonly<Record<string, unknown>>, reason: string) =>
-      typeof body['type'] === 'string' ? requestReference(actions, body['type'], operator(reason)) : null,
+    reference: async (body: Body, operator: Operator, dryRun: boolean) =>
+      typeof body['type'] === 'string' ? requestReference(actions, body['type'], operator, dryRun) : null,
   };
-  const operator = (reason: string) => ({ who: 'http:operator', reason, now: clock.now() });
   const wanted = { schedule: '"from" and perhaps "to", days yyyy-MM-dd', reference: '"type"' };
 
   for (const what of ['schedule', 'reference'] as const) {
     app.post(
       `/api/v1/actions/request/${what}`,
-      { onRequest: access.require('operator'), bodyLimit: 16 * 1024 },
+      described(access, {
+        name: what === 'schedule' ? 'requestSchedule' : 'requestReference',
+        summary:
+          what === 'schedule'
+            ? 'Asks the upstream for the schedule of each operation day.'
+            : 'Asks the upstream for the reference data of a type.',
+        roles: ['operator'],
+        body: json(what === 'schedule' ? ASK_SCHEDULE : changeBody({ type: text })),
+        bodyLimit: 16 * 1024,
+        answers: { 200: json(ASKED), 409: json(ref('Refused')) },
+      }),
       async (request, reply) => {
         const body = bodyOf(request.body);
-        const reason = reasonOf(body);
-        if (reason === null) return reply.code(400).send(NO_REASON);
-        const outcome: RequestOutcome | null = await asks[what](body, reason);
+        const operator = operatorOf(body, clock, request);
+        if (operator === null) return reply.code(400).send(NO_REASON);
+        const dryRun = body['dryRun'] === true;
+        const outcome: RequestOutcome | null = await asks[what](body, operator, dryRun);
         if (outcome === null) return reply.code(400).send({ error: `the body needs ${wanted[what]}` });
         switch (outcome.outcome) {
           case 'done':
+          case 'planned':
             return reply.code(200).send(outcome);
           case 'invalid':
             return reply.code(400).send({ error: outcome.message });
@@ -71,7 +122,16 @@ export function registerRequests(app: FastifyInstance, options: RequestRouteOpti
 
   app.get<{ Querystring: { after?: string; limit?: string; state?: string } }>(
     '/api/v1/requests',
-    { onRequest: access.require('viewer') },
+    described(access, {
+      name: 'listRequests',
+      summary: 'What was asked of the upstream, newest first.',
+      roles: ['viewer'],
+      query: { state: oneOf(...REQUEST_STATES, ...Object.keys(GROUPS)), after, limit: upTo(MOST, 50) },
+      answers: {
+        200: json(page('requests', REQUEST, { referenceTypes: about(list(text), 'What can be asked for.') })),
+        400: json(ref('Error')),
+      },
+    }),
     async (request, reply) => {
       const states = statesOf(request.query.state);
       if (states === null) {

@@ -13,6 +13,9 @@ import { Outage, messageOf } from '../../runtime/outage.ts';
 import type { Database } from '../../store/database.ts';
 import { enqueueDirect } from '../../store/enqueue.ts';
 import type { Access } from '../access.ts';
+import { ref } from '../openapi/components.ts';
+import { described, json } from '../openapi/description.ts';
+import { about, flag, id, object } from '../openapi/shapes.ts';
 
 export interface SendOptions {
   readonly access: Access;
@@ -27,11 +30,24 @@ export interface SendOptions {
   readonly onSent: () => void;
 }
 
+const XML = about({ type: 'string', pattern: '^\\uFEFF?\\s*<' }, 'One message as the dialect writes it.');
+const SENT = object({
+  mailboxId: id,
+  enqueued: about(flag, 'False where the mailbox has it and our own database did not answer.'),
+});
+
 /** Registers the route. */
 export function registerSend(app: FastifyInstance, options: SendOptions): void {
   app.post(
     '/cminmsgs/send',
-    { onRequest: options.access.require('sender'), bodyLimit: options.maxMessageBytes },
+    described(options.access, {
+      name: 'sendMessage',
+      summary: 'Writes a message into the mailbox and enqueues it.',
+      roles: ['sender'],
+      body: { 'application/xml': XML, ...json(object({ message: XML })) },
+      bodyLimit: options.maxMessageBytes,
+      answers: { 201: json(SENT), 202: json(SENT), 409: json(ref('Error')) },
+    }),
     async (request, reply) => {
       if (options.shadow)
         return reply.code(409).send({ error: 'shadow mode writes nothing into the mailbox' });

@@ -32,6 +32,7 @@ const ASKED = '§7.2 register a request';
 const WRITING = '§7.2 write into COUTMSGS once';
 const LOOKING = '§7.2 in COUTMSGS, SENT not set';
 const OVERDUE = '§7.2 timeout';
+const UPKEEP = '§9.3 archives and retention';
 
 export const FAILPOINTS = {
   'lease.raised': { seed: SINGLE, when: 'the epoch is raised, no station has begun' },
@@ -101,6 +102,10 @@ export const FAILPOINTS = {
   'request.overdue': { seed: OVERDUE, when: 'a request has waited too long, it is SENT' },
   'request.expiring': { seed: OVERDUE, when: 'EXPIRED is written, not committed' },
   'request.expired': { seed: OVERDUE, when: 'EXPIRED is committed' },
+  'upkeep.begun': { seed: UPKEEP, when: 'the run is recorded as begun, nothing is moved' },
+  'upkeep.written': { seed: UPKEEP, when: 'a batch is moved or deleted and told, not committed' },
+  'upkeep.committed': { seed: UPKEEP, when: 'a batch is committed, the run goes on' },
+  'upkeep.ended': { seed: UPKEEP, when: 'the end of the run is recorded' },
 } as const satisfies Record<string, Failpoint>;
 
 export type FailpointName = keyof typeof FAILPOINTS;

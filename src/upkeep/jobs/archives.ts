@@ -28,15 +28,16 @@ export function flightRun(context: JobContext): Run {
   let size = FLIGHTS_FIRST;
   return {
     async batch(progress) {
-      // The next run will find them.
-      if ((await countPendingEvents(database, MOST_PENDING)) >= MOST_PENDING) return { rows: 0, done: true };
+      // It gives way to other jobs too: the target may be away for long.
+      if ((await countPendingEvents(database, MOST_PENDING)) >= MOST_PENDING)
+        return { rows: 0, end: 'for-now' };
       const age = {
         day: dayBefore(context, retention.flightsMs),
         updatedBefore: clock.now() - retention.flightsMs,
       };
       const asked = size;
       const flights = await selectOldFlights(database, age, asked);
-      if (flights.length === 0) return { rows: 0, done: true };
+      if (flights.length === 0) return { rows: 0, end: 'nothing-left' };
       let heldAt = 0;
       const rows = await database.transaction(
         async (tx) => {
@@ -54,7 +55,7 @@ export function flightRun(context: JobContext): Run {
         { fence, exclusive: 'others' },
       );
       size = nextSize(size, performance.now() - heldAt, FLIGHTS);
-      return { rows, done: flights.length < asked };
+      return { rows, end: flights.length < asked ? 'nothing-left' : null };
     },
   };
 }

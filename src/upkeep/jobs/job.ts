@@ -36,8 +36,8 @@ export interface JobContext {
 /** What a batch did. */
 export interface BatchResult {
   readonly rows: number;
-  /** Whether the run has come to its end. */
-  readonly done: boolean;
+  /** Whether the run has come to its end: nothing is left, or it gives way to somebody for now. Null where it goes on. */
+  readonly end: 'nothing-left' | 'for-now' | null;
 }
 
 /** Records the rows of a batch; belongs in its transaction. */
@@ -83,7 +83,7 @@ export function walking(
       const { last, looked, old, rows } = await work(after, progress);
       after = last ?? after;
       young = old === 0 ? young + looked : 0;
-      return { rows, done: looked < STRETCH_ROWS || young >= YOUNG };
+      return { rows, end: looked < STRETCH_ROWS || young >= YOUNG ? 'nothing-left' : null };
     },
   };
 }

@@ -57,7 +57,7 @@ function deleting(
         async (tx) => {
           const rows = await deleteBatch(tx);
           await progress(tx, rows);
-          return { rows, done: rows < full };
+          return { rows, end: rows < full ? 'nothing-left' : null };
         },
         { fence },
       ),

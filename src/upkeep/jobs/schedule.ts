@@ -2,6 +2,8 @@
 
 /** A run begins at each full interval, ms: small runs often, so that none is ever large. */
 export const INTERVAL_MS = 3_600_000;
+/** After this a run is begun again that ended for now: what it waits for is over within minutes, ms. */
+export const LATER_MS = 60_000;
 const RETRY_FIRST_MS = 60_000;
 /** Share of the time that a job works at most: it rests this many times as long as a batch took. */
 const REST_FACTOR = 4;

@@ -2,6 +2,7 @@
  * Runs the upkeep jobs of the active instance, one batch per round and one job at a time: beside the line, never in it.
  * A job that fails is tried again later and keeps neither the other jobs nor any station from their work.
  */
+import { failpoint } from '#failpoint';
 import { LostLease, Outage, messageOf } from '../../runtime/outage.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { restUntil, type Round } from '../../runtime/station.ts';
@@ -16,7 +17,7 @@ import {
 import { flightRun, messageRun } from './archives.ts';
 import { JOBS, type JobContext, type JobName, type Run } from './job.ts';
 import { eventRun, requestRun, textRun, traceRun } from './retentions.ts';
-import { BUSY, INTERVAL_MS, isBusy, nextRun, nextTry, restAfter } from './schedule.ts';
+import { BUSY, INTERVAL_MS, isBusy, LATER_MS, nextRun, nextTry, restAfter } from './schedule.ts';
 
 /** Pause before the line is looked at again, where it is behind, ms. */
 const YIELD_MS = 1_000;
@@ -92,22 +93,29 @@ export class Upkeep {
     const started = performance.now();
     if (this.#underway === null) {
       await database.transaction((tx) => beginJob(tx, job, clock.now()), { fence });
+      failpoint('upkeep.begun');
       this.#underway = { job, run: RUNS[job](this.#options), seconds: 0 };
     }
     const underway = this.#underway;
-    const { rows, done } = await underway.run.batch((tx, rows) => progressJob(tx, job, rows));
+    const { rows, end } = await underway.run.batch(async (tx, rows) => {
+      await progressJob(tx, job, rows);
+      failpoint('upkeep.written');
+    });
+    failpoint('upkeep.committed');
     metrics.jobRows.inc({ job }, rows);
     if ((this.#failures.get(job) ?? 0) > 0) log.info({ job }, 'upkeep job goes on');
     this.#failures.set(job, 0);
-    if (done) {
+    if (end !== null) {
       const now = clock.now();
-      const nextAt = nextRun(now, intervalMs ?? INTERVAL_MS);
+      const interval = nextRun(now, intervalMs ?? INTERVAL_MS);
+      const nextAt = end === 'for-now' ? Math.min(now + LATER_MS, interval) : interval;
       await database.transaction((tx) => endJob(tx, job, now, nextAt), { fence });
+      failpoint('upkeep.ended');
       this.#nextAt.set(job, nextAt);
       this.#underway = null;
     }
     underway.seconds += (performance.now() - started) / 1000;
-    if (done) metrics.jobSeconds.observe({ job }, underway.seconds);
+    if (end !== null) metrics.jobSeconds.observe({ job }, underway.seconds);
   }
 
   async #fail(job: JobName, error: unknown): Promise<void> {

@@ -1,0 +1,47 @@
+/** The words of one flight and of the search for flights in Chinese. */
+import type { flightWords } from './en-flight.ts';
+
+const n = (value: number): string => value.toLocaleString('zh-CN');
+
+export const zhFlightWords: typeof flightWords = {
+  resource: {
+    stands: '机位',
+    gates: '登机口',
+    checkins: '值机',
+    carousels: '转盘',
+    chutes: '滑槽',
+  },
+  back: '航班',
+  searchAll: '搜索所有运营日',
+  searchHint: '按航班号开头或 FLID。',
+  found: (text) => `所有运营日：${text}`,
+  foundNone: '任何运营日都没有此航班号或 FLID。',
+  closeSearch: '关闭搜索',
+  flight: '航班',
+  day: '运营日',
+  route: '航线',
+  archived: '已归档',
+  scheduled: '计划',
+  timeline: '时间轴',
+  timelineNone: '该航班尚无时间。',
+  milestones: '其他时间',
+  planned: '计划',
+  actual: '实际',
+  now: '现在',
+  open: '…',
+  field: '字段',
+  value: '值',
+  setBy: '来源消息',
+  setAt: '时间',
+  versions: '版本',
+  versionsNone: '没有保存的版本：已发送的事件会按期清理。',
+  first: '首个版本',
+  deletion: '已删除',
+  beforeGone: '上一版本已不再保存。',
+  nothing: '空',
+  same: (count) => `${n(count)} 项未变`,
+  attemptsFailed: (count, error) => `失败 ${n(count)} 次：${error}`,
+  messages: '涉及的消息',
+  messagesNone: '没有。',
+  keptSent: (time) => `已发送 ${time}`,
+};
