@@ -14,7 +14,7 @@ const inCheckout = existsSync(sources) && !fileURLToPath(root).includes('/node_m
 
 // A service lives long, and V8 left to itself lets its heap grow by what the machine has. Half a gigabyte is several
 // times what the largest message needs.
-const LIMITS = ['--max-old-space-size=512', '--max-semi-space-size=8'];
+const LIMITS = ['--max-old-space-size=512', '--max-semi-space-size=16'];
 const lives = process.argv.slice(2).some((word) => word === 'run' || word === 'demo' || word === 'bench');
 const limited = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((text) =>
   text.includes('max-old-space-size'),

@@ -85,6 +85,15 @@ export function isTerminal(candidate: Candidate): boolean {
   );
 }
 
+/** The messages that end together, from the first. */
+export function endingOf(
+  candidates: readonly Candidate[],
+): readonly Exclude<Candidate, { kind: 'codec-error' }>[] {
+  const others = candidates.findIndex((candidate) => !isTerminal(candidate));
+  const ending = others === -1 ? candidates : candidates.slice(0, others);
+  return ending.flatMap((candidate) => (candidate.kind === 'codec-error' ? [] : [candidate]));
+}
+
 /** Second look at rows without a text; null where the mailbox is away and the head of line does not need it. */
 async function lookAgain(
   context: PumpContext,

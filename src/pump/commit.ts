@@ -39,6 +39,9 @@ export interface Basis {
   readonly behind: Batch | null;
 }
 
+/** Batches of this process so far: their names tell them apart on a connection. */
+let batches = 0;
+
 /** A batch underway. What it reads has been sent when it exists, and its identities are being bound. */
 export class Batch {
   /** Whether it can be decided before its transaction begins. */
@@ -47,6 +50,7 @@ export class Batch {
   readonly #session: Session;
   readonly #candidates: readonly Ending[];
   readonly #generation: bigint;
+  readonly #name: string;
   readonly #bound: ReadonlyMap<bigint, Bound> | null;
   readonly #claims: readonly Claim[];
   readonly #bindings: Promise<readonly Row[]>;
@@ -63,6 +67,7 @@ export class Batch {
     this.#session = session;
     this.#candidates = candidates;
     this.#generation = generation;
+    this.#name = `batch ${String(++batches)}`;
     this.#bound = bound;
     this.#behind = behind;
     this.ahead = isPlain(context, candidates);
@@ -105,11 +110,13 @@ export class Batch {
   /**
    * Writes, and sends the commit; gives what waits for it, which throws StaleHeads, LostLease, Outage, or what went
    * wrong. So does this, where it has to wait before the commit.
+   *
+   * @param behind the batch before it, where its commit is not answered yet: unless that is done, nothing is written
    */
-  async send(): Promise<() => Promise<void>> {
+  async send(behind: Batch | null): Promise<() => Promise<void>> {
     const tx = this.#tx ?? this.#begin();
     failpoint('pump.locked');
-    await this.#write(tx);
+    await this.#write(tx, behind);
     const committed = this.#commit(tx);
     committed.catch(() => undefined);
     return () => committed;
@@ -123,7 +130,7 @@ export class Batch {
     return behind.#decided.world.carried(this.#flids);
   }
 
-  async #write(tx: OpenTransaction): Promise<void> {
+  async #write(tx: OpenTransaction, behind: Batch | null): Promise<void> {
     if (this.#decided === null) throw new Error('a batch is written before it was decided');
     const { finished, events, touched, names, now, world, requests } = this.#decided;
     const { dialect } = this.#context;
@@ -141,7 +148,13 @@ export class Batch {
       flightMessages: touched,
       terminals: finished.map(({ terminal }) => terminal),
     };
-    const facts = { at, profileHash: dialect.profileHash, generation: this.#generation };
+    const facts = {
+      at,
+      profileHash: dialect.profileHash,
+      generation: this.#generation,
+      name: this.#name,
+      behind: behind === null ? null : behind.#name,
+    };
     await writeBatch(
       tx,
       rows,

@@ -4,52 +4,29 @@
  */
 import { failpoint } from '#failpoint';
 import pg from 'pg';
-import type { DecodedMessage, Header } from '../domain/message.ts';
+import type { Header } from '../domain/message.ts';
 import { kindReason } from '../domain/reasons.ts';
 import { collectGarbage, withSteadyHeap } from '../runtime/heap.ts';
 import { LostLease, Outage, messageOf } from '../runtime/outage.ts';
 import { AGAIN, REST, restUntil, type Round } from '../runtime/station.ts';
-import type { Session } from '../store/transaction.ts';
 import { exhaustMessage, failMessage, type Failure, type Head } from '../store/proc-state.ts';
-import { isTerminal, readCandidates, type Candidate } from './candidate.ts';
+import { endingOf, readCandidates, type Candidate } from './candidate.ts';
 import { Batch, StaleHeads } from './commit.ts';
 import type { PumpContext } from './context.ts';
-import type { Ending, Finished } from './decisions.ts';
-import { reportDuplicates } from './duplicates.ts';
+import { Course, Interrupted } from './course.ts';
 import { isLarge } from './head.ts';
 import { bindBatch, type Bound } from './identities.ts';
 import { Line } from './line.ts';
 import { requestAgain } from './request-book.ts';
 import { checkTiers, nextAttempt } from './retry.ts';
-import { traceSchedules } from './trace.ts';
 
 type MessageCandidate = Extract<Candidate, { kind: 'message' }>;
 
 /** How a run of heads went; `waits` where the head holds the line or has to be read again. */
 type Tried = { readonly result: 'ended' | 'waits' } | { readonly result: 'failed'; readonly error: unknown };
 
-/** A batch on its way, with the heads it is to end. */
-interface Underway {
-  readonly batch: Batch;
-  readonly heads: readonly Head[];
-  readonly ends: () => void;
-}
-
-/** The line behind a batch: what it may go on with. */
-interface Course {
-  readonly session: Session;
-  readonly line: Line;
-  /** ms; behind it no further batch is begun. */
-  readonly until: number;
-}
-
 /** How long one tick goes on along the line, ms: between ticks the station may pause, stop, or see late messages. */
 const CHAIN_MS = 500;
-
-/** A batch failed after another one had ended in the same tick: nothing is known of who is to be charged. */
-class Interrupted extends Error {
-  override readonly name = 'Interrupted';
-}
 
 export class Pump {
   readonly #context: PumpContext;
@@ -164,72 +141,11 @@ export class Pump {
     const { generation } = line;
     await database.session(async (session) => {
       const batch = new Batch(this.#context, session, ending, { generation, bound, behind: null });
-      const first = { batch, heads, ends };
-      const course = { session, line, until: goesOn ? clock.now() + CHAIN_MS : Number.NEGATIVE_INFINITY };
-      await this.#follow(course, first, await batch.decide());
+      const until = goesOn ? clock.now() + CHAIN_MS : Number.NEGATIVE_INFINITY;
+      const course = new Course(this.#context, { session, line, until });
+      await course.follow({ batch, heads, ends }, await batch.decide());
     });
     return 'ended';
-  }
-
-  /**
-   * Ends a batch that has been decided, and goes on along the line for a while: as the transaction of each batch goes
-   * out, the one after the next is begun to be read and the next is decided. A batch that fails behind another leaves
-   * nothing, and the next tick meets it first, which decides who is charged.
-   */
-  async #follow(course: Course, first: Underway, decided: readonly Finished[]): Promise<void> {
-    let current = first;
-    let finished = decided;
-    let next: Underway | null = null;
-    try {
-      for (;;) {
-        const whole = finished.length === current.heads.length && !current.heads.some(isLarge);
-        const goesOn = whole && this.#context.clock.now() < course.until;
-        const committed = await current.batch.send();
-        let later: Underway | null = null;
-        let ahead: readonly Finished[] | null = null;
-        let failed: { readonly error: unknown } | null = null;
-        if (goesOn) {
-          next ??= await this.#begin(course, current.batch);
-          later = next === null ? null : await this.#begin(course, next.batch);
-          try {
-            if (next?.batch.ahead === true) ahead = await next.batch.decide();
-          } catch (error) {
-            failed = { error };
-          }
-        }
-        await committed();
-        failpoint('pump.committed');
-        current.ends();
-        this.#context.onProgress?.(finished.length);
-        await this.#report(finished);
-        if (!goesOn || next === null) return;
-        current = next;
-        next = later;
-        if (failed !== null) throw failed.error;
-        finished = ahead ?? (await current.batch.decide());
-      }
-    } catch (error) {
-      if (current === first || error instanceof LostLease || error instanceof Outage) throw error;
-      throw new Interrupted('a batch behind another was not ended', { cause: error });
-    }
-  }
-
-  /** Begins to read a batch behind another; null where it is not one that ends as a whole: that is for the next tick. */
-  async #begin({ session, line }: Course, behind: Batch): Promise<Underway | null> {
-    const ends = this.#context.metrics.processSeconds.startTimer();
-    await line.refill();
-    const heads = line.take();
-    // What cannot be read now is met by the next tick as its head, where there are rules for it.
-    const candidates = heads.some(isLarge) ? [] : await readCandidates(this.#context, heads).catch(() => []);
-    const ending = endingOf(candidates);
-    if (ending.length < heads.length) line.close();
-    if (ending.length === 0) return null;
-    const { generation } = line;
-    return {
-      batch: new Batch(this.#context, session, ending, { generation, bound: null, behind }),
-      heads,
-      ends,
-    };
   }
 
   /** Charges one message with an error that nobody expected. */
@@ -285,35 +201,6 @@ export class Pump {
     log.error({ msgId: head.msgId, ...ended, attempts: head.attempts }, 'message dead: attempts exhausted');
   }
 
-  /** Counts and names what people should know of; after the commit, so that a repeated batch counts once. */
-  async #report(finished: readonly Finished[]): Promise<void> {
-    const { metrics, log } = this.#context;
-    for (const { terminal, decision, ready } of finished) {
-      const { msgId, type, styp, state, errorClass, reason } = terminal;
-      metrics.messages.inc({ type: type ?? 'NONE', styp: styp ?? 'NONE', outcome: state });
-      if (state === 'DEAD') log.error({ msgId, type, styp, errorClass, reason }, 'message dead');
-      if (decision?.state === 'SUCCEEDED' && decision.unmatchedStands > 0) {
-        metrics.unmatchedStand.inc(decision.unmatchedStands);
-        log.warn(
-          { msgId, stands: decision.unmatchedStands },
-          'push-back or tractor for a stand the flight does not have',
-        );
-      }
-      if (ready.candidate.kind === 'message') this.#reportUnknown(msgId, ready.candidate.message);
-    }
-    await reportDuplicates(this.#context, finished);
-    await traceSchedules(this.#context, finished);
-  }
-
-  #reportUnknown(msgId: bigint, { unknownElements }: DecodedMessage): void {
-    if (unknownElements.length === 0) return;
-    this.#context.metrics.unknownElements.inc(unknownElements.length);
-    this.#context.log.warn(
-      { msgId, elements: unknownElements.slice(0, 20) },
-      'elements unknown to the profile, ignored',
-    );
-  }
-
   #warnAbove(head: Head, watermark: bigint): void {
     if (this.#warnedAt === watermark) return;
     this.#warnedAt = watermark;
@@ -322,13 +209,6 @@ export class Pump {
       'head of line is above the watermark, waiting for the inbox',
     );
   }
-}
-
-/** The messages that end together, from the first. */
-function endingOf(candidates: readonly Candidate[]): readonly Ending[] {
-  const others = candidates.findIndex((candidate) => !isTerminal(candidate));
-  const ending = others === -1 ? candidates : candidates.slice(0, others);
-  return ending.flatMap((candidate) => (candidate.kind === 'codec-error' ? [] : [candidate]));
 }
 
 function isUnsupported(candidate: Candidate): candidate is MessageCandidate {

@@ -32,14 +32,19 @@ const after =
 
 const WRITE = statement(
   'batch.write',
-  // The indexes of its parts. It fails where fewer messages end than were given, and where the lock is not held or not in
-  // the generation that was read, so that the commit behind it, which is already on its way, commits nothing.
+  // The indexes of its parts. It fails where fewer messages end than were given, where the lock is not held or not in
+  // the generation that was read, and where the batch before it on the same connection has not been committed, so that
+  // the commit behind it, which is already on its way, commits nothing. A setting of the session is taken back with the
+  // transaction that has set it: it names the last batch that was committed.
   `with flights as (${upsertFlights(after(0))}),
    events as (${insertEvents(after(8))}),
    states as (${upsertStates(after(14))}),
    touched as (${insertFlightMessages(after(19))}),
    ended as (${finishMessages(after(24))})
-   select 1 / (case when count(*) = $35 and ${HELD} = $36 then 1 else 0 end) as ended from ended`,
+   select 1 / (case when count(*) = $35 and ${HELD} = $36
+       and ($37::text is null or current_setting('msgx.written', true) = $37)
+     then case when $38::text is null then 1 else length(set_config('msgx.written', $38, false)) end
+     else 0 end) as ended from ended`,
 );
 
 /** SQLSTATE of the division by which the statement fails where what was read holds no longer. */
@@ -50,10 +55,23 @@ export function wasOvertaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === DIVISION_BY_ZERO;
 }
 
+/** What a batch stands on, and what it is called by those that stand on it. */
+export interface BatchFacts {
+  /** When it was decided. */
+  readonly at: string;
+  readonly profileHash: string;
+  /** Generation of pipeline_lock that its reads hold under. */
+  readonly generation: bigint;
+  /** Its own name, used once in the life of a connection. */
+  readonly name: string;
+  /** Name of the batch sent before it on the same connection, whose commit may not be answered yet; null where none is. */
+  readonly behind: string | null;
+}
+
 /**
  * Writes a batch, in several statements where a set has very many rows; the last of them, or the only one, goes out
  * with the commit. Where a message is not unfinished any more, or others have changed flights since `generation` was read,
- * the transaction fails ({@link wasOvertaken}). Throws LostLease.
+ * the transaction fails ({@link wasOvertaken}); so it does where the batch `behind` was not committed. Throws LostLease.
  *
  * @param tx holds the pump's lock, or has been asked to
  * @param between what to do between two statements
@@ -61,7 +79,7 @@ export function wasOvertaken(error: unknown): boolean {
 export async function writeBatch(
   tx: Transaction,
   rows: BatchRows,
-  facts: { readonly at: string; readonly profileHash: string; readonly generation: bigint },
+  facts: BatchFacts,
   between: () => Promise<void>,
 ): Promise<void> {
   const { flights, events, flightMessages, terminals } = rows;
@@ -79,6 +97,8 @@ export async function writeBatch(
       ...terminalValues(ending, facts.at, facts.profileHash),
       ending.length,
       facts.generation.toString(),
+      last ? facts.behind : null,
+      last ? facts.name : null,
     ];
     if (last) {
       tx.last(WRITE, values);

@@ -271,9 +271,9 @@ describe.skipIf(postgresMissing !== null)('tick rules and retries', () => {
   it('repeats a batch after a conflict without going on behind what was begun in vain', async () => {
     const ids = await intake(
       db,
-      Array.from({ length: 8 }, (_, index) => ignored(index + 1)),
+      Array.from({ length: 16 }, (_, index) => ignored(index + 1)),
     );
-    // The first end of the first message meets a conflict: by then the next batch is off the line.
+    // The first end of the first message meets a conflict: by then the next batches are off the line.
     await db.client.query('create sequence conflicts');
     await db.client.query(
       `create function conflict_once() returns trigger language plpgsql as $$ begin

@@ -110,7 +110,7 @@ async function settleBatch(context: SettleContext, tx: Transaction): Promise<boo
       flightMessages: [],
       terminals: [],
     },
-    { at, profileHash, generation: await heldGeneration(tx) },
+    { at, profileHash, generation: await heldGeneration(tx), name: 'restore', behind: null },
     async () => undefined,
   );
   await settleFloors(
