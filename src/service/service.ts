@@ -12,7 +12,7 @@ import { Outage, messageOf } from '../runtime/outage.ts';
 import { STATIONS, type StationName } from '../runtime/station.ts';
 import { Database } from '../store/database.ts';
 import { fixSetting } from '../store/fixed-setting.ts';
-import { checkSchema } from '../store/migrate.ts';
+import { checkGrants, checkSchema } from '../store/migrate.ts';
 import { selectPauses } from '../store/status.ts';
 import { toMillis } from '../store/time.ts';
 import { refreshGauges } from './gauges.ts';
@@ -189,11 +189,12 @@ export class Service implements LiveView {
     if (this.#fault !== null) throw this.#fault;
   }
 
-  /** Checks schema and fixed settings; waits for a database that is away. */
+  /** Checks schema and grants; waits for a database that is away. */
   async #awaitSchema(): Promise<void> {
     for (let said = false; !this.#stop.signal.aborted;) {
       try {
         await checkSchema(this.#resources.database);
+        await checkGrants(this.#resources.database);
         return;
       } catch (error) {
         if (!(error instanceof Outage))

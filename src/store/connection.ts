@@ -1,5 +1,6 @@
 /** Statements on one connection to our own database. They throw Outage where it is not available, else the driver's DatabaseError. */
-import type pg from 'pg';
+import pg from 'pg';
+import { Outage } from '../runtime/outage.ts';
 import { translateDriverError } from '../runtime/postgres.ts';
 import type { Statement } from './statement.ts';
 
@@ -42,7 +43,11 @@ export async function query(
   }
 }
 
-/** What the driver threw, as our own database's. */
+/**
+ * What the driver threw, as our own database's. A privilege that our role lacks (42501) is an outage too: everything has to
+ * wait for a grant, and no message or event may be charged for it.
+ */
 export function translate(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError && error.code === '42501') return new Outage('database', error);
   return translateDriverError('database', error);
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
-import { Outage, isConnectionCode, isOutageSqlState } from '../runtime/outage.ts';
+import { Outage, isConnectionCode, isOutageSqlState, messageOf } from '../runtime/outage.ts';
 import type { Queryable } from './statement.ts';
 import { statement } from './statement.ts';
 import { catalogueHash, viewStatements } from './views.ts';
@@ -41,12 +41,21 @@ export interface MigrateResult {
   readonly views: boolean;
 }
 
+export interface MigrateOptions {
+  /** Statements run behind the migrations, e.g. the grants of the other roles, of which a new table has none. */
+  readonly grants?: string;
+}
+
 /**
  * Brings the schema up to this version; waits where another migrate is running. Creates the schema itself
  * where it is missing. Throws Outage where the database cannot be reached and SchemaFault where an applied
- * migration was changed or the schema is newer than this program.
+ * migration was changed, the schema is newer than this program, or the role may not do it.
  */
-export async function migrate(url: string, schema: string): Promise<MigrateResult> {
+export async function migrate(
+  url: string,
+  schema: string,
+  options: MigrateOptions = {},
+): Promise<MigrateResult> {
   const client = new pg.Client({ connectionString: url, application_name: 'msgx migrate', keepAlive: true });
   try {
     await client.connect();
@@ -54,11 +63,8 @@ export async function migrate(url: string, schema: string): Promise<MigrateResul
     const existing = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
     if (existing.rowCount === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
     await client.query("select set_config('search_path', $1, false)", [client.escapeIdentifier(schema)]);
-    await client.query(`create table if not exists schema_migration (
-      version integer primary key, name text not null, checksum text not null,
-      applied_at timestamptz not null default now())`);
-    await client.query(`create table if not exists schema_catalogue (
-      only_row boolean primary key default true check (only_row), hash text not null)`);
+    const { rows: there } = await client.query<{ present: boolean }>(SELECT_EXISTS.text);
+    if (there[0]?.present !== true) await client.query(BOOKKEEPING);
     const { rows } = await client.query<{ version: number; checksum: string; name: string }>(
       'select version, name, checksum from schema_migration order by version',
     );
@@ -82,15 +88,45 @@ export async function migrate(url: string, schema: string): Promise<MigrateResul
       }
       applied.push(migration.name);
     }
-    return { applied, views: await recreateViews(client, applied.length > 0) };
+    const views = await recreateViews(client, applied.length > 0);
+    if (options.grants !== undefined) await grant(client, options.grants);
+    return { applied, views };
   } catch (error) {
     const code = error instanceof pg.DatabaseError ? error.code : undefined;
     if (isConnectionCode(error) || isOutageSqlState(code)) throw new Outage('database', error);
+    if (code === REFUSED) {
+      throw new SchemaFault(
+        `${messageOf(error)}: run msgx migrate as the role that owns the schema ${schema}`,
+        { cause: error },
+      );
+    }
     throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
+
+async function grant(client: pg.Client, grants: string): Promise<void> {
+  try {
+    await client.query(grants);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || isOutageSqlState(error.code)) throw error;
+    throw new SchemaFault(`the schema is migrated, the grants were refused: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** SQLSTATE insufficient_privilege. */
+const REFUSED = '42501';
+
+/** What was applied; made by the first migrate, which may be one that a former version ended in the middle of. */
+const BOOKKEEPING = `
+  create table if not exists schema_migration (
+    version integer primary key, name text not null, checksum text not null,
+    applied_at timestamptz not null default now());
+  create table if not exists schema_catalogue (
+    only_row boolean primary key default true check (only_row), hash text not null)`;
 
 async function recreateViews(client: pg.Client, always: boolean): Promise<boolean> {
   const { rows } = await client.query<{ hash: string }>('select hash from schema_catalogue');
@@ -141,13 +177,28 @@ const SELECT_APPLIED = statement(
 const SELECT_CATALOGUE = statement('schema.catalogue', `select hash from schema_catalogue`);
 const SELECT_EXISTS = statement(
   'schema.exists',
-  `select to_regclass('schema_migration') is not null and to_regclass('schema_catalogue') is not null as present`,
+  `select to_regclass('schema_migration') is not null and to_regclass('schema_catalogue') is not null as present,
+     current_user::text as role,
+     exists (select from pg_namespace where nspname = trim(both '"' from current_setting('search_path'))
+       and not has_schema_privilege(oid, 'usage')) as closed,
+     coalesce(has_table_privilege(to_regclass('schema_migration'), 'select')
+       and has_table_privilege(to_regclass('schema_catalogue'), 'select'), true) as readable`,
 );
+
+interface Existing {
+  readonly present: boolean;
+  readonly role: string;
+  readonly closed: boolean;
+  readonly readable: boolean;
+}
 
 /** Checks that the schema is exactly this version. Throws SchemaFault with the way out where it is not. */
 export async function checkSchema(database: Queryable): Promise<void> {
-  const [exists] = await database.query<{ present: boolean }>(SELECT_EXISTS);
-  if (exists?.present !== true) throw new SchemaFault('the schema is not there: run msgx migrate');
+  const [existing] = await database.query<Existing>(SELECT_EXISTS);
+  if (existing?.closed === true || existing?.readable === false) {
+    throw new SchemaFault(`the role ${existing.role} may not read the schema: ${WAY_OUT}`);
+  }
+  if (existing?.present !== true) throw new SchemaFault('the schema is not there: run msgx migrate');
   const applied = await database.query<{ version: number; name: string; checksum: string }>(SELECT_APPLIED);
   const known = await migrations();
   compare(known, applied);
@@ -160,3 +211,21 @@ export async function checkSchema(database: Queryable): Promise<void> {
     throw new SchemaFault('the views do not show the current field catalogue: run msgx migrate');
   }
 }
+
+const SELECT_REFUSED = statement(
+  'schema.refused',
+  // The service reads every table: one that it may not read has come since its grants were given.
+  `select current_user::text as role, array_agg(relname::text order by relname) as tables from pg_class
+   where relnamespace = current_schema::regnamespace and relkind = 'r' and not has_table_privilege(oid, 'select')
+   having count(*) > 0`,
+);
+
+/** Checks that the service's role was given its grants on every table. Throws SchemaFault with the way out where not. */
+export async function checkGrants(database: Queryable): Promise<void> {
+  const [refused] = await database.query<{ role: string; tables: string[] }>(SELECT_REFUSED);
+  if (refused === undefined) return;
+  throw new SchemaFault(`the role ${refused.role} may not read ${refused.tables.join(', ')}: ${WAY_OUT}`);
+}
+
+/** What mends missing grants. */
+const WAY_OUT = 'run msgx migrate --grants deploy/postgres/grants.sql as the role that owns the schema';

@@ -146,7 +146,8 @@ describe('the example for Kubernetes', () => {
     for (const { name, image, args, env } of containers) {
       expect(image, name).toBe(`registry.example/msgexchange:${VERSION}`);
       expect(commands, name).toContain(args[0]);
-      expect(args.slice(1), name).toEqual(['-c', '/etc/msgx/msgx.yaml']);
+      const grants = name === 'migrate' ? ['--grants', '/app/deploy/postgres/grants.sql'] : [];
+      expect(args.slice(1), name).toEqual(['-c', '/etc/msgx/msgx.yaml', ...grants]);
       for (const variable of env) expect(VARIABLES, name).toContain(variable.name);
     }
   });
@@ -161,6 +162,19 @@ describe('the example for Kubernetes', () => {
         expect(mounted.get('/run/secrets/msgx')?.subPath).toBeUndefined();
       }
     }
+  });
+
+  it("gives the owner's secret to the migration alone", () => {
+    const [migration] = deployment.template.spec.initContainers;
+    expect(migration?.env.map(({ name }) => name)).toEqual(['MSGX_DATABASE_URL_FILE']);
+    const owners = (all: readonly { volumeMounts: readonly { name: string; mountPath: string }[] }[]) =>
+      all.flatMap(({ volumeMounts }) => volumeMounts).filter(({ name }) => name === 'owner');
+    expect(owners([...(migration === undefined ? [] : [migration])])).toEqual([
+      expect.objectContaining({ mountPath: '/run/secrets/msgx-owner' }),
+    ]);
+    for (const { spec } of pods) expect(owners(spec.containers)).toEqual([]);
+    expect(cronJob.template.spec.volumes.map(({ name }) => name)).not.toContain('owner');
+    expect(secret['database.url']).toContain('//msgx_service:');
   });
 
   it('is refused with a key or a value that the API does not know', () => {

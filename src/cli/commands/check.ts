@@ -39,7 +39,7 @@ async function checkAll(options: CommonOptions): Promise<void> {
 }
 
 async function checkDatabase({ database, config }: Resources): Promise<readonly CheckLine[]> {
-  const { checkSchema, SchemaFault } = await import('../../store/migrate.ts');
+  const { checkGrants, checkSchema, SchemaFault } = await import('../../store/migrate.ts');
   const { serverVersion } = await import('../../store/server.ts');
   const { messageOf } = await import('../../runtime/outage.ts');
   const { selectFixedSetting } = await import('../../store/fixed-setting.ts');
@@ -54,6 +54,7 @@ async function checkDatabase({ database, config }: Resources): Promise<readonly 
       message: old ? `${shown}: version 14 or newer is needed` : shown,
     });
     await checkSchema(database);
+    await checkGrants(database);
     lines.push({ what: 'schema', result: 'ok', message: `${config.database.schema} is this version's` });
     const fixed = await selectFixedSetting(database, 'identity.include-day-boundary');
     if (fixed !== null && fixed !== String(config.identity.includeDayBoundary)) {
