@@ -1,13 +1,19 @@
 /** The list of flights in a real browser: a day as it changes, filtered, searched, and one of them opened. */
 import type { BrowserContextOptions } from 'playwright-core';
 import { expect, it } from 'vitest';
+import type { FlightRow } from '../../src/console/api/types.ts';
+import { textAt } from '../../src/console/model/flight-fields.ts';
 import { barriers } from './axe.ts';
 import { airportTime } from './fixture-day.ts';
 import { describePage, settles } from './pages.ts';
 
+const scheduled = ({ flight }: FlightRow): string => textAt(flight, 'scheduledTime');
+
 describePage('the page Flights', (on) => {
   async function open(options: BrowserContextOptions = {}): Promise<void> {
     await on.open(options, '#/flights');
+    // The whole day is there, and the list has gone to the present.
+    await settles(count).toBe('1,200 flights');
     await on.page.locator('tr[data-flid]').first().waitFor();
   }
   const heading = () => on.page.getByRole('heading', { level: 1 });
@@ -65,6 +71,18 @@ describePage('the page Flights', (on) => {
     expect(await count()).toBe('Loading…');
     release();
     await settles(count).toBe('1,200 flights');
+    expect(on.faults).toEqual([]);
+  });
+
+  it('opens today at the present, which is not among the first flights of a long day', async () => {
+    await open();
+    await settles(count).toBe('1,200 flights');
+    const now = airportTime(Date.now());
+    const flights = [...on.fixture.flights.values()].toSorted((left, right) =>
+      scheduled(left) < scheduled(right) ? -1 : 1,
+    );
+    const next = flights.find((row) => scheduled(row) >= now) ?? flights.at(-1);
+    await on.page.locator(`tr[data-flid="${next?.flid ?? ''}"]`).waitFor();
     expect(on.faults).toEqual([]);
   });
 

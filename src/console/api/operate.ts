@@ -1,5 +1,7 @@
 /** What operators read and do over HTTP: the answers of actions, the outbox, abandoned marks, the audit, series, health. */
 import type { Json } from '../../domain/json.ts';
+import type { Query } from '../model/route.ts';
+import { read } from './read.ts';
 import type { Target } from './types.ts';
 
 /** How an action was answered. `failed`: not answered as an action is, e.g. 400, 401, 503, or not at all. */
@@ -126,6 +128,15 @@ export interface Percentiles {
   readonly p50: readonly (number | null)[];
   readonly p99: readonly (number | null)[];
 }
+
+export type Span = 'hour' | 'day';
+
+/** Which span an address asks for. */
+export const spanIn = (query: Query): Span => (query['span'] === 'day' ? 'day' : 'hour');
+
+/** Throughput, latency and backlog of the last hour or day. */
+export const seriesOf = (span: Span, signal: AbortSignal): Promise<Series> =>
+  read<Series>(`api/v1/series?span=${span}`, signal);
 
 /** `/readyz`: answers 503 with the same members where mailbox or database are down. */
 export interface Readiness {

@@ -3,20 +3,59 @@
 /** The answer was not the one asked for: an HTTP error, or no answer at all. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** HTTP status. */
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
 }
 
 /** What msgx says of a refusal, in its own words where it has any. */
 export async function refusalOf(response: Response): Promise<ApiError> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: string };
-  return new ApiError(error ?? `HTTP ${String(response.status)}`);
+  return new ApiError(error ?? `HTTP ${String(response.status)}`, response.status);
+}
+
+/** Answers that were asked for before anybody could show them, by path. */
+const early = new Map<string, { readonly since: number; readonly answer: Promise<unknown> }>();
+/** As old as an answer may be that a page begins with, ms: pages read again that often. */
+const EARLY_MS = 5_000;
+let asksEarly = false;
+
+/**
+ * Asks now for what the page will read when its code is there. Who reads the same within seconds gets this answer, once;
+ * where it failed, or comes too late, it is asked for anew.
+ */
+export function readEarly(reading: (signal: AbortSignal) => Promise<unknown>): void {
+  asksEarly = true;
+  reading(new AbortController().signal).catch(() => undefined);
+  asksEarly = false;
 }
 
 /** Reads a document. Throws ApiError where msgx refuses it. @param path from the root of msgx */
 export async function read<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
+  const known = early.get(path);
+  early.delete(path);
+  if (known !== undefined && performance.now() - known.since < EARLY_MS) {
+    const answer = await known.answer.catch(() => null);
+    signal.throwIfAborted();
+    if (answer !== null) return answer as Answer;
+  }
+  const answer = ask<Answer>(path, signal);
+  if (asksEarly) early.set(path, { since: performance.now(), answer });
+  return answer;
+}
+
+async function ask<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
   const response = await fetch(path, { signal, headers: { accept: 'application/json' } });
   if (!response.ok) throw await refusalOf(response);
   return (await response.json()) as Answer;
 }
+
+/** Rows of a page of a list. */
+export const PAGE_ROWS = 50;
 
 /** A page of a list, and where the next one begins. */
 export interface Page<Row> {

@@ -34,6 +34,18 @@ export interface FlightDay {
 const FIRST_ROWS = 100;
 const MORE_ROWS = 2_000;
 
+/** A page of a day; without a day of the one that msgx chooses. @param after where the page before ended */
+export function fetchFlightPage(
+  day: string | null,
+  after: string | null,
+  signal: AbortSignal,
+): Promise<FlightPage> {
+  const query = new URLSearchParams({ limit: String(after === null ? FIRST_ROWS : MORE_ROWS) });
+  if (day !== null) query.set('day', day);
+  if (after !== null) query.set('after', after);
+  return read<FlightPage>(`api/v1/flights?${query.toString()}`, signal);
+}
+
 /**
  * Reads all pages of a day; without a day msgx chooses the one an operator wants to see now.
  *
@@ -48,10 +60,7 @@ export async function fetchFlights(
   let after: string | null = null;
   let chosen = day;
   for (;;) {
-    const query = new URLSearchParams({ limit: String(after === null ? FIRST_ROWS : MORE_ROWS) });
-    if (chosen !== null) query.set('day', chosen);
-    if (after !== null) query.set('after', after);
-    const page: FlightPage = await read<FlightPage>(`api/v1/flights?${query.toString()}`, signal);
+    const page: FlightPage = await fetchFlightPage(chosen, after, signal);
     flights.push(...page.flights);
     chosen = page.day;
     after = page.next;

@@ -1,5 +1,5 @@
 /** Who uses the console (`/api/v1/session`). */
-import { refusalOf } from './read.ts';
+import { ApiError, read, refusalOf } from './read.ts';
 
 /** `signIn`: there are tokens; without them everybody on this machine is an operator. */
 export interface Session {
@@ -13,8 +13,12 @@ const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/
 
 /** Who is signed in; null where a token is asked for. Throws where msgx does not answer. */
 export async function fetchSession(signal: AbortSignal): Promise<Session | null> {
-  const response = await fetch(PATH, { signal, headers: JSON_HEADERS });
-  return response.status === 401 ? null : sessionOf(response);
+  try {
+    return await read<Session>(PATH, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
 }
 
 /** Exchanges a token for a session. Throws ApiError with what msgx says where it does not know it. */

@@ -3,13 +3,14 @@ import {
   createContext,
   use,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useState,
   useSyncExternalStore,
   type ReactNode,
 } from 'react';
 import { openLive } from '../api/live.ts';
-import { fetchEvents, fetchFlights, fetchStatus, type FlightDay } from '../api/requests.ts';
+import { fetchEvents, fetchFlightPage, fetchFlights, fetchStatus, type FlightDay } from '../api/requests.ts';
 import type { Connection, EventRow, FlightRow, Status } from '../api/types.ts';
 import {
   createLiveState,
@@ -28,7 +29,10 @@ interface Live {
   readonly state: LiveState;
   /** Shows another operation day; null: the one that msgx chooses. */
   readonly showDay: (day: string | null) => void;
-  /** Reads the flights as soon as the stream is open or lost, and after each reconnection, until the returned function is called. */
+  /**
+   * Reads the first flights at once, all of the day as soon as the stream is open or lost, and again after each
+   * reconnection, until the returned function is called.
+   */
   readonly watchFlights: () => () => void;
 }
 
@@ -55,10 +59,24 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
         },
       );
     };
+    let first = Promise.resolve();
+    const showFirst = (): void => {
+      const controller = new AbortController();
+      reader = controller;
+      first = fetchFlightPage(null, null, controller.signal).then(
+        (part) => {
+          state.flights.update((flights) => takePart(flights, part));
+          return painted();
+        },
+        // The whole day says what is wrong, if it still is.
+        () => undefined,
+      );
+    };
     const watchFlights = (): (() => void) => {
       watchers += 1;
-      // While the stream is being opened it would be read once more a moment later.
+      // What changes while the stream is being opened would be missed: the whole day is read when it is open.
       if (state.connection.get().state !== 'connecting') showDay(state.flights.get().day);
+      else if (state.flights.get().day === null) showFirst();
       return () => {
         watchers -= 1;
         if (watchers === 0) reader?.abort();
@@ -66,7 +84,10 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
     };
     // A day of flights is long: it is read only where it is on show.
     const readDay = (): void => {
-      if (watchers > 0) showDay(state.flights.get().day);
+      // What is on its way comes first: beside a whole day of megabytes it would be seen later.
+      void first.then(() => {
+        if (watchers > 0) showDay(state.flights.get().day);
+      });
     };
     const readAgain = (signal: AbortSignal): void => {
       readDay();
@@ -79,7 +100,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
     return { state, showDay, watchFlights, readDay, readAgain };
   }, [state]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const readers = new AbortController();
     const takeNow = (status: Status): void =>
       state.status.update((known) => takeStatus(known, status, Date.now()));
@@ -103,6 +124,14 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
   }, [live, state, check]);
 
   return <Context value={live}>{children}</Context>;
+}
+
+/** Once what was changed just now is to be seen; in a tab that is not on show a moment later. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve, 0));
+    setTimeout(resolve, 250);
+  });
 }
 
 /** The list shows what happened to flights; events of the schedule target repeat the same changes. */

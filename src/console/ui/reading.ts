@@ -1,7 +1,7 @@
 /** Reads what a page shows, and again: at intervals, after an action, and when the connection is back. */
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useActing } from '../actions/acting.tsx';
-import type { Page, ReadPage } from '../api/read.ts';
+import { PAGE_ROWS, type Page, type ReadPage } from '../api/read.ts';
 import { useConnection } from './live-context.tsx';
 
 /** What was read last. After a failure it stays, and `error` says why it is old. */
@@ -21,11 +21,13 @@ export function useReading<Data>(
   everyMs: number = EVERY_MS,
 ): Reading<Data> {
   const { done } = useActing();
-  const live = useConnection().state === 'live';
+  // The first connection changes nothing: what is on show has just been read.
+  const lost = useConnection().state === 'lost';
   const [reading, setReading] = useState<Reading<Data> & { readonly of: unknown }>({
     ...{ data: null, at: null, error: null, of: read },
   });
-  useEffect(() => {
+  // Before the page is painted: what early.ts has asked for is then part of the first picture.
+  useLayoutEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const round = async (): Promise<void> => {
@@ -44,7 +46,7 @@ export function useReading<Data>(
       abort.abort();
       clearTimeout(timer);
     };
-  }, [read, everyMs, done, live]);
+  }, [read, everyMs, done, lost]);
   return reading;
 }
 
@@ -52,9 +54,6 @@ export function useReading<Data>(
 export interface Listed<Row> extends Reading<readonly Row[]> {
   readonly more: (() => void) | null;
 }
-
-/** Rows of a page of a list. */
-const PAGE = 50;
 
 /**
  * A list from its begin, page by page. What stands first is read again by itself as long as it is the only page on show;
@@ -70,7 +69,7 @@ export function useListed<Row>(fetchPage: ReadPage<Row>): Listed<Row> {
   const { done } = useActing();
   const pages = further.of === fetchPage ? further.pages : [];
   const first = useReading(
-    useCallback((signal: AbortSignal) => fetchPage(null, PAGE, signal), [fetchPage]),
+    useCallback((signal: AbortSignal) => fetchPage(null, PAGE_ROWS, signal), [fetchPage]),
     pages.length === 0 ? EVERY_MS : 3_600_000,
   );
   useEffect(() => {
@@ -83,7 +82,7 @@ export function useListed<Row>(fetchPage: ReadPage<Row>): Listed<Row> {
     if (busy.current || next === null) return;
     busy.current = true;
     try {
-      const page = await fetchPage(next, PAGE, new AbortController().signal);
+      const page = await fetchPage(next, PAGE_ROWS, new AbortController().signal);
       setFurther({ of: fetchPage, pages: [...pages, page] });
     } catch {
       // The button stays, and the first page tells what is wrong.

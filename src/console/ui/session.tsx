@@ -1,5 +1,5 @@
 /** Who uses the console: asks for a token where msgx demands one, and again once the session has ended. */
-import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { createContext, use, useCallback, useLayoutEffect, useMemo, useState, type ReactNode } from 'react';
 import { fetchSession, signOut, type Session } from '../api/session.ts';
 import { SignIn } from './sign-in.tsx';
 
@@ -22,7 +22,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   const [state, setState] = useState<State>({ kind: 'unknown' });
   const [asked, setAsked] = useState(0);
   const check = useCallback(() => setAsked((before) => before + 1), []);
-  useEffect(() => {
+  // Before anything is painted: the answer is there already, or on its way (early.ts).
+  useLayoutEffect(() => {
     const reader = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async (): Promise<void> => {

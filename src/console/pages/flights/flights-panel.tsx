@@ -1,5 +1,14 @@
 /** The flights of a day with their filters. */
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, type ReactNode } from 'react';
+import {
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  type ReactNode,
+} from 'react';
+import type { FlightRow } from '../../api/types.ts';
 import { useSpeech } from '../../i18n/language.tsx';
 import { matches, sorted, type MovementFilter } from '../../model/flight-columns.ts';
 import { textAt } from '../../model/flight-fields.ts';
@@ -17,11 +26,17 @@ interface FlightsPanelProps {
 
 const MOVEMENTS: readonly MovementFilter[] = ['all', 'A', 'D'];
 
+/** Whether a flight was to be before now; one without a time is taken for one that was. */
+const isPast = (clockOffset: number): ((row: FlightRow) => boolean) => {
+  const now = Date.now() - clockOffset;
+  return ({ flight }) => !(Date.parse(textAt(flight, 'scheduledTime')) >= now);
+};
+
 export function FlightsPanel({ onOpen }: FlightsPanelProps): ReactNode {
   const { t } = useSpeech();
   const state = useFlights();
   const { showDay, watchFlights } = useLive();
-  useEffect(() => watchFlights(), [watchFlights]);
+  useLayoutEffect(() => watchFlights(), [watchFlights]);
   const zone = useStatus().status?.timeZone ?? 'UTC';
   const clockOffset = useStatus().clockOffset;
   const asked = useRoute().query;
@@ -35,8 +50,8 @@ export function FlightsPanel({ onOpen }: FlightsPanelProps): ReactNode {
   const today = airportDay(Date.now() - clockOffset, zone);
 
   const jumpToNow = useCallback(() => {
-    const now = Date.now() - clockOffset;
-    const next = shown.findIndex(({ flight }) => Date.parse(textAt(flight, 'scheduledTime')) >= now);
+    const past = isPast(clockOffset);
+    const next = shown.findIndex((row) => !past(row));
     // Two rows of the past stay in sight, so that it is plain where now is.
     table.current?.scrollToRow(Math.max(0, (next === -1 ? shown.length : next) - 2));
   }, [clockOffset, shown]);
@@ -45,13 +60,15 @@ export function FlightsPanel({ onOpen }: FlightsPanelProps): ReactNode {
   const openedAt = useRef<string | null>(null);
   useEffect(() => {
     if (state.day === null || all.length === 0 || openedAt.current === state.day) return;
+    // The first flights of a long day may all be of its past: the present is looked for when the others are there.
+    if (state.day === today && !state.complete && all.every(isPast(clockOffset))) return;
     openedAt.current = state.day;
     const last = takeLastFlight();
     const row = shown.findIndex(({ flid }) => flid === last);
     if (row !== -1) table.current?.focusRow(row);
     else if (state.day === today) jumpToNow();
     else table.current?.scrollToRow(0);
-  }, [all.length, jumpToNow, shown, state.day, today]);
+  }, [all, clockOffset, jumpToNow, shown, state.complete, state.day, today]);
 
   return (
     <Panel

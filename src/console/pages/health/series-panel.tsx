@@ -1,7 +1,6 @@
 /** Throughput, latency and backlog of the last hour or day, from msgx's own database. */
 import { useCallback, useMemo, type ReactNode } from 'react';
-import type { Series } from '../../api/operate.ts';
-import { read } from '../../api/read.ts';
+import { seriesOf, spanIn } from '../../api/operate.ts';
 import { useSpeech } from '../../i18n/language.tsx';
 import { chartsOf } from '../../model/chart.ts';
 import { Chart } from '../../ui/chart.tsx';
@@ -17,9 +16,9 @@ const EVERY_MS = 10_000;
 export function SeriesPanel(): ReactNode {
   const { t } = useSpeech();
   const zone = useStatus().status?.timeZone ?? 'UTC';
-  const chosen = useRoute().query['span'] === 'day' ? 'day' : 'hour';
-  const reading = useReading<Series>(
-    useCallback((signal) => read<Series>(`api/v1/series?span=${chosen}`, signal), [chosen]),
+  const chosen = spanIn(useRoute().query);
+  const reading = useReading(
+    useCallback((signal: AbortSignal) => seriesOf(chosen, signal), [chosen]),
     EVERY_MS,
   );
   const charts = useMemo(() => (reading.data === null ? null : chartsOf(reading.data)), [reading.data]);

@@ -1,16 +1,14 @@
 /** Which messages are shown; kept in the address, so that it can be passed on. */
 import { useId, type ReactNode } from 'react';
 import { useSpeech } from '../../i18n/language.tsx';
-import { momentOf } from '../../model/airport-local.ts';
+import { FILTER_NAMES, messageFilter } from '../../model/message-filter.ts';
 import type { Query } from '../../model/route.ts';
 import { useStatus } from '../../ui/live-context.tsx';
 import { setQuery, useRoute } from '../../ui/router.ts';
 
 const STATES = ['PENDING', 'FAILED', 'SUCCEEDED', 'SKIPPED', 'DEAD'] as const;
 const CLASSES = ['MALFORMED', 'PROTOCOL', 'CODEC_ERROR', 'UNSUPPORTED', 'INFRA', 'EXHAUSTED'] as const;
-/** Names of the API and of the address. Times stand in the address as they are typed, at the airport. */
-const NAMES = ['state', 'class', 'type', 'styp', 'flight', 'attention', 'from', 'to'] as const;
-const NOTHING: Query = Object.fromEntries(NAMES.map((name) => [name, '']));
+const NOTHING: Query = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
 /** Types that are typed often. */
 const TYPES = ['FLOP', 'SCHD'] as const;
 
@@ -18,22 +16,14 @@ const TYPES = ['FLOP', 'SCHD'] as const;
 export function useMessageFilter(): string {
   const { query } = useRoute();
   const zone = useStatus().status?.timeZone ?? null;
-  const filter: Record<string, string> = {};
-  for (const name of NAMES) {
-    const value = query[name]?.trim() ?? '';
-    if (value === '') continue;
-    const isTime = name === 'from' || name === 'to';
-    const wanted = isTime ? (zone === null ? null : momentOf(value, zone)) : value;
-    if (wanted !== null) filter[name] = wanted;
-  }
-  return JSON.stringify(filter);
+  return JSON.stringify(messageFilter(query, zone));
 }
 
 export function MessageFilter(): ReactNode {
   const { t } = useSpeech();
   const { query } = useRoute();
   const id = useId();
-  const some = NAMES.some((name) => (query[name] ?? '') !== '');
+  const some = FILTER_NAMES.some((name) => (query[name] ?? '') !== '');
   const text = (name: 'type' | 'styp' | 'flight', words: string, hint: string): ReactNode => (
     <input
       type="search"
