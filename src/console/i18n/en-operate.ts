@@ -104,6 +104,12 @@ export const operate = {
       all === 1 ? 'It cannot be done.' : `None of ${all.toLocaleString('en-GB')} can be changed.`,
     failed: (_count: number, _all: number) => 'msgx gave no answer to this.',
   },
+  beyond: {
+    planned: (listed: number, left: number) =>
+      `Only the first ${listed.toLocaleString('en-GB')} are listed here; the other ${left.toLocaleString('en-GB')} are treated alike.`,
+    done: (listed: number, left: number) =>
+      `Only the first ${listed.toLocaleString('en-GB')} are listed here; the other ${left.toLocaleString('en-GB')} were treated alike.`,
+  },
   each: 'One by one',
   thing: {
     message: (id: string) => `message ${id}`,
@@ -182,7 +188,7 @@ export const operate = {
     request: 'asked the upstream',
     'accept-partitions': 'accepted partitions',
   } as Readonly<Record<string, string>>,
-  connections: 'Connections',
+  connections: 'Depends on',
   mailbox: 'Mailbox',
   database: 'Database',
   delivery: 'Delivery',
@@ -199,6 +205,20 @@ export const operate = {
   loops: 'Loops',
   loopsTurn: 'all turning',
   loopsStuck: (names: readonly string[]) => `stuck: ${names.join(', ')}`,
+  leaseAndRoom: 'Lease and PostgreSQL',
+  lease: 'Lease',
+  leaseHeld: 'held',
+  leaseFree: 'expired: no instance works',
+  epoch: (epoch: string) => `epoch ${epoch}`,
+  holder: 'Holder',
+  lastHolder: 'Last holder',
+  size: 'Our tables',
+  sizeOf: (all: string) => `of a database of ${all}`,
+  largest: 'Largest',
+  sessions: 'Connections',
+  sessionsOf: (used: number, limit: number) =>
+    `${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} used`,
+  sessionsOurs: (count: number) => `${count.toLocaleString('en-GB')} of them ours`,
   atOnce: 'at once',
   ofAllRuns: (count: number) => `${count.toLocaleString('en-GB')} in all`,
   jobs: 'Upkeep jobs',
