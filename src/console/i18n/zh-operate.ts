@@ -187,7 +187,7 @@ export const zhOperate: typeof operate = {
   loops: '循环',
   loopsTurn: '全部正常',
   loopsStuck: (names) => `卡住：${names.join('、')}`,
-  leaseAndRoom: '租约与 PostgreSQL',
+  leaseAndRoom: '租约与数据库',
   lease: '租约',
   leaseHeld: '有效',
   leaseFree: '已过期：没有实例在工作',

@@ -9,6 +9,8 @@ import { useReading } from '../../ui/reading.ts';
 
 /** Sizes move slowly, and the server looks at each of its files for them. */
 const EVERY_MS = 15_000;
+/** Tables that are named. */
+const LARGEST = 3;
 /** From this part of the limit on, connections are scarce. */
 const SCARCE = 0.9;
 
@@ -44,7 +46,7 @@ export function InstanceTile(): ReactNode {
           <div className="pair">
             <dt>{t.act.largest}</dt>
             <dd>
-              {data.database.largest.map(({ table, bytes }) => (
+              {data.database.largest.slice(0, LARGEST).map(({ table, bytes }) => (
                 <div key={table}>
                   <span className="code">{table}</span> {size(bytes)}
                 </div>
