@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import { selectDeadEventIds, selectEvents, settleDeadEvents, type DeadEvent } from '../store/dead-event.ts';
 import { insertAudits } from '../store/op-audit.ts';
 import { lockLatestStates } from '../store/schd-event.ts';
-import type { Operator } from './outcome.ts';
+import type { Counted, Operator } from './outcome.ts';
 import { partsOf } from './parts.ts';
 
 /** Rows of one transaction. */
@@ -40,6 +40,7 @@ export interface DeadEventResult {
 export interface DeadEventOutcome {
   readonly outcome: 'done' | 'planned' | 'refused';
   readonly message: string;
+  readonly counted: Counted;
   /** The first of them. */
   readonly events: readonly DeadEventResult[];
 }
@@ -74,14 +75,16 @@ export async function settleEvents(
     done += results.length - refusals.length;
     first ??= refusals[0] ?? null;
   }
+  const counted = { all, changed: done };
   const count = `${String(done)} of ${String(all)} ${all === 1 ? 'event' : 'events'}`;
   const others = first === null ? '' : `; ${first}${all - done > 1 ? ', and others' : ''}`;
-  if (done === 0) return { outcome: 'refused', message: first ?? 'there is no dead event', events };
+  if (done === 0) return { outcome: 'refused', message: first ?? 'there is no dead event', counted, events };
   return dryRun
-    ? { outcome: 'planned', message: `would ${change} ${count}${others}`, events }
+    ? { outcome: 'planned', message: `would ${change} ${count}${others}`, counted, events }
     : {
         outcome: 'done',
         message: `${change === 'retry' ? 'retrying' : 'dropped'} ${count}${others}`,
+        counted,
         events,
       };
 }

@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import { insertAudits } from '../store/op-audit.ts';
 import { confirmAbandoned, lockMarks, reopenAbandoned, selectAbandoned } from '../store/owed-mark.ts';
 import { toTimestamp } from '../store/time.ts';
-import type { Operator } from './outcome.ts';
+import type { Counted, Operator } from './outcome.ts';
 import { partsOf } from './parts.ts';
 
 /** Rows of one transaction. */
@@ -24,6 +24,7 @@ export interface MarkRequest {
 export interface MarkOutcome {
   readonly outcome: 'done' | 'planned' | 'refused';
   readonly message: string;
+  readonly counted: Counted;
   /** Messages whose marks were changed, or would be; the first of them. */
   readonly changed: readonly string[];
   readonly refused: readonly { readonly msgId: string; readonly why: string }[];
@@ -52,16 +53,18 @@ export async function settleMarks(
       if (why !== null && all - done <= MOST_TOLD) refused.push({ msgId: msgId.toString(), why });
     }
   }
+  const counted = { all, changed: done };
   const count = `${String(done)} of ${String(all)} ${all === 1 ? 'mark' : 'marks'}`;
   const [first] = refused;
   const others = first === undefined ? '' : `; ${first.why}${refused.length > 1 ? ', and others' : ''}`;
   if (changed.length === 0) {
-    return { outcome: 'refused', message: first?.why ?? 'there is no abandoned mark', changed, refused };
+    const message = first?.why ?? 'there is no abandoned mark';
+    return { outcome: 'refused', message, counted, changed, refused };
   }
   const past = change === 'reopen' ? 'reopened' : 'confirmed';
   return dryRun
-    ? { outcome: 'planned', message: `would ${change} ${count}${others}`, changed, refused }
-    : { outcome: 'done', message: `${past} ${count}${others}`, changed, refused };
+    ? { outcome: 'planned', message: `would ${change} ${count}${others}`, counted, changed, refused }
+    : { outcome: 'done', message: `${past} ${count}${others}`, counted, changed, refused };
 }
 
 async function settle(

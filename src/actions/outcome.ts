@@ -24,3 +24,11 @@ export function reasonText(given: string): string | null {
   const text = given.replaceAll('\0', '').trim().slice(0, LONGEST_REASON).toWellFormed();
   return text === '' ? null : text;
 }
+
+/** How many of all that an action was for, where the answer names the first of them alone. */
+export interface Counted {
+  /** Those that it was asked for. */
+  readonly all: number;
+  /** Of them, those that were changed, or would be. */
+  readonly changed: number;
+}

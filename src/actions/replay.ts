@@ -9,7 +9,7 @@ import { chunksOf } from '../store/chunks.ts';
 import { selectMessages, type MessageRecord } from '../store/message-actions.ts';
 import { insertAudits } from '../store/op-audit.ts';
 import { REPLAY_CLASSES, reenqueue, selectReplayable, type ReplayClass } from '../store/replay.ts';
-import type { Operator } from './outcome.ts';
+import type { Counted, Operator } from './outcome.ts';
 import { partsOf } from './parts.ts';
 import { tryMessages, type Superseded, type TrialContext, type Verdict } from './trial.ts';
 
@@ -41,6 +41,7 @@ export interface ReplayResult {
 export interface ReplayOutcome {
   readonly outcome: 'done' | 'planned' | 'refused';
   readonly message: string;
+  readonly counted: Counted;
   /** The first of them. */
   readonly messages: readonly ReplayResult[];
 }
@@ -65,9 +66,10 @@ export async function replay(
     count(tally, results);
     told.push(...results.slice(0, MOST_REPLAYED - told.length));
   }
-  if (tally.all > 0) return { ...summary(tally, dryRun), messages: told };
+  const counted = { all: tally.all, changed: tally.passing };
+  if (tally.all > 0) return { ...summary(tally, dryRun), counted, messages: told };
   const what = scope.kind === 'class' ? `no message of class ${scope.errorClass}` : 'no message';
-  return { outcome: 'refused', message: `there is ${what} to replay`, messages: [] };
+  return { outcome: 'refused', message: `there is ${what} to replay`, counted, messages: [] };
 }
 
 /** Each page is tried for itself: what one puts back has not run when the next is tried. */

@@ -6,6 +6,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { calmStatus, troubledStatus } from './fixture-status.ts';
 import { describePage, settles } from './pages.ts';
+import { screenshot } from './screenshot.ts';
 
 describePage('the page Now', (on) => {
   const verdict = (): Promise<string> => on.page.getByTestId('verdict').innerText();
@@ -26,6 +27,7 @@ describePage('the page Now', (on) => {
     const others = await on.page.getByRole('list', { name: 'Also' }).innerText();
     expect(others).toContain('3 dead messages need a person');
     expect(others).toMatch(/Inbox waits at hole 18235.*released in \d+ s/);
+    await screenshot(on.page, 'now');
     expect(await on.page.title()).toContain('Head of line 18201');
     on.fixture.setStatus(calmStatus);
     await settles(verdict).toContain('All flowing');

@@ -116,6 +116,14 @@ describeLive('the pages of operators', {}, (on) => {
       /Database\s+reachable\s+Mailbox\s+reachable\s+Delivery\s+reachable/,
     );
     expect(await on.page.getByTestId('instance').innerText()).toMatch(/all turning[\s\S]*active/);
+    const [lease] = await on.pipeline.rows<{ epoch: string; holder: string }>(
+      'select epoch::text as epoch, holder from lease',
+    );
+    const told = on.page.getByTestId('lease');
+    await settles(() => told.innerText()).toContain(lease?.holder ?? 'a holder');
+    expect(await told.innerText()).toMatch(
+      new RegExp(`held epoch ${lease?.epoch ?? ''}[^]*MB of a database of [^]*Connections[^]* of \\d+ used`),
+    );
     const { jobs } = (await (await fetch(`${on.running.url}/api/v1/status`)).json()) as {
       jobs: readonly { job: string }[];
     };
@@ -147,7 +155,7 @@ describeLive('the pages of operators', {}, (on) => {
       await go(path);
       if (ready !== null) await on.page.getByTestId(ready).waitFor();
       expect(await barriers(on.page), path).toEqual([]);
-      if (path === 'delivery' || path === 'health') await screenshot(on.page, path);
+      if (path === 'delivery') await screenshot(on.page, path);
     }
     await go('delivery');
     await on.page.getByRole('button', { name: 'Send all again…' }).click();

@@ -43,6 +43,40 @@ describe.skipIf(postgresMissing !== null)('what operators read and try over HTTP
     expect((await get('/api/v1/series?span=year')).status).toBe(400);
   });
 
+  it('tells who holds the lease, and what is used of the database and of its connections', async () => {
+    const { status, body } = await get('/api/v1/instance');
+    expect(status).toBe(200);
+    const [lease] = await pipeline.rows<{ epoch: string; holder: string }>(
+      'select epoch::text as epoch, holder from lease',
+    );
+    expect(body['lease']).toEqual({ ...lease, held: true });
+    const { bytes, ownBytes, largest } = body['database'] as {
+      bytes: number;
+      ownBytes: number;
+      largest: { table: string; bytes: number }[];
+    };
+    const [sizes] = await pipeline.rows<{ bytes: string; event: string }>(
+      "select pg_database_size(current_database()) as bytes, pg_total_relation_size('msg_event') as event",
+    );
+    // Within the pages that came meanwhile.
+    expect(Math.abs(bytes - Number(sizes?.bytes))).toBeLessThan(1_000_000);
+    expect(ownBytes).toBeGreaterThan(Number(sizes?.event));
+    expect(ownBytes).toBeLessThan(bytes);
+    expect(largest).toHaveLength(5);
+    expect(largest.map((table) => table.bytes)).toEqual(
+      largest.map((table) => table.bytes).toSorted((left, right) => right - left),
+    );
+    const { used, own, limit } = body['connections'] as Record<'used' | 'own' | 'limit', number>;
+    const [server] = await pipeline.rows<{ own: number; limit: number }>(
+      `select (select count(*)::integer from pg_stat_activity where datname = current_database()
+           and usename = current_user) as own,
+         current_setting('max_connections')::integer as limit`,
+    );
+    expect(Math.abs(own - (server?.own ?? 0))).toBeLessThanOrEqual(4);
+    expect(used).toBeGreaterThanOrEqual(own);
+    expect(limit).toBe((server?.limit ?? 0) - 3);
+  });
+
   it('lists what waits in the outbox and what is dead, by target and flight', async () => {
     await post('/api/v1/stations/delivery/pause', { reason: 'to look at the outbox' });
     // A pause is a row that the process looks at each second.

@@ -73,6 +73,7 @@ const ROUTES: Readonly<Record<string, Row>> = {
   'GET /api/v1/status': viewers(200),
   'GET /api/v1/stream': viewers(200),
   'GET /api/v1/series': viewers(200),
+  'GET /api/v1/instance': viewers(200),
   'GET /api/v1/flights': viewers(200),
   'GET /api/v1/flights/:flid': viewers(200),
   'GET /api/v1/flights/:flid/versions': viewers(200),

@@ -25,17 +25,22 @@ export function ActionOutcome({ answer, waiting }: ActionOutcomeProps): ReactNod
   if (answer === null) return waiting ? <p className="quiet">{t.act.looking}</p> : null;
   const rows = answer.outcome === 'failed' ? null : rowsOf(answer.body);
   const plan = answer.outcome === 'failed' ? undefined : answer.body.plan;
-  const changed = rows?.filter(({ refused }) => refused === null).length ?? 0;
+  const listed = rows?.length ?? 0;
+  const { all, changed } = (answer.outcome === 'failed' ? undefined : answer.body.counted) ?? {
+    all: listed,
+    changed: rows?.filter(({ refused }) => refused === null).length ?? 0,
+  };
   return (
     <>
       <p className={`outcome is-${answer.outcome}`} data-outcome={answer.outcome}>
         <Icon sign={SIGNS[answer.outcome]} />
-        <b>
-          {rows === null
-            ? t.act.outcome[answer.outcome]
-            : t.act.outcomeOf[answer.outcome](changed, rows.length)}
-        </b>
+        <b>{rows === null ? t.act.outcome[answer.outcome] : t.act.outcomeOf[answer.outcome](changed, all)}</b>
       </p>
+      {rows !== null && all > listed && (
+        <p data-testid="beyond">
+          {t.act.beyond[answer.outcome === 'done' ? 'done' : 'planned'](listed, all - listed)}
+        </p>
+      )}
       {plan !== undefined && (
         <p>{t.act.plan(plan.flights, plan.deleted, plan.alreadyPending, plan.seconds)}</p>
       )}

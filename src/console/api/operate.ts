@@ -11,6 +11,8 @@ export type ActionAnswer =
 
 /** Members that answers of actions have beside outcome and message, as far as they are shown. */
 export interface ActionBody {
+  /** Of all; what is listed are the first of them. */
+  readonly counted?: { readonly all: number; readonly changed: number };
   readonly messages?: readonly {
     readonly msgId: string;
     readonly becomes: string | null;
@@ -137,6 +139,20 @@ export const spanIn = (query: Query): Span => (query['span'] === 'day' ? 'day' :
 /** Throughput, latency and backlog of the last hour or day. */
 export const seriesOf = (span: Span, signal: AbortSignal): Promise<Series> =>
   read<Series>(`api/v1/series?span=${span}`, signal);
+
+/** Who holds the lease, and what msgx takes of its PostgreSQL (`/api/v1/instance`). */
+export interface Instance {
+  readonly lease: { readonly epoch: string; readonly holder: string | null; readonly held: boolean };
+  readonly database: {
+    readonly bytes: number;
+    readonly ownBytes: number;
+    readonly largest: readonly { readonly table: string; readonly bytes: number }[];
+  };
+  readonly connections: { readonly used: number; readonly own: number; readonly limit: number };
+}
+
+export const fetchInstance = (signal: AbortSignal): Promise<Instance> =>
+  read<Instance>('api/v1/instance', signal);
 
 /** `/readyz`: answers 503 with the same members where mailbox or database are down. */
 export interface Readiness {

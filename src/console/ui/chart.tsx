@@ -19,7 +19,12 @@ interface ChartProps {
   readonly lines: readonly ChartLine[];
   readonly timeZone: string;
   readonly format: (value: number) => string;
+  /** Things that are counted: the axis has no parts of one. */
+  readonly whole?: boolean;
 }
+
+/** Steps of an axis of counted things. */
+const WHOLE = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((ten) => [ten, 2 * ten, 5 * ten]);
 
 /** Colour and dashes of the lines: each has both, so that colour is not the only carrier. */
 const STROKES = [
@@ -29,7 +34,7 @@ const STROKES = [
 ] as const;
 const HEIGHT = 190;
 
-export function Chart({ title, at, lines, timeZone, format }: ChartProps): ReactNode {
+export function Chart({ title, at, lines, timeZone, format, whole = false }: ChartProps): ReactNode {
   const { t } = useSpeech();
   const [place, setPlace] = useState<number | null>(null);
   const told = (value: number | null | undefined): string =>
@@ -58,7 +63,7 @@ export function Chart({ title, at, lines, timeZone, format }: ChartProps): React
         </ul>
       </figcaption>
       <div role="img" aria-label={`${title}. ${words.join('. ')}`}>
-        <Plot at={at} lines={lines} timeZone={timeZone} format={format} onPlace={setPlace} />
+        <Plot at={at} lines={lines} timeZone={timeZone} format={format} whole={whole} onPlace={setPlace} />
       </div>
       <details>
         <summary>{t.act.asTable}</summary>
@@ -98,7 +103,7 @@ interface PlotProps extends Omit<ChartProps, 'title'> {
   readonly onPlace: (place: number | null) => void;
 }
 
-function Plot({ at, lines, timeZone, format, onPlace }: PlotProps): ReactNode {
+function Plot({ at, lines, timeZone, format, whole = false, onPlace }: PlotProps): ReactNode {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const dark = useDark();
@@ -128,9 +133,10 @@ function Plot({ at, lines, timeZone, format, onPlace }: PlotProps): ReactNode {
         cursor: { drag: { x: false, y: false }, y: false },
         scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
         axes: [
-          { ...axis, values: '{HH}:{mm}' },
+          { ...axis, size: 30, values: '{HH}:{mm}' },
           {
             ...axis,
+            ...(whole ? { incrs: WHOLE } : {}),
             size: 62,
             values: (_plot, values) => values.map((value) => newest.current.format(value)),
           },
@@ -156,7 +162,7 @@ function Plot({ at, lines, timeZone, format, onPlace }: PlotProps): ReactNode {
       made.destroy();
     };
     // Colours are read from the theme when it is made.
-  }, [count, timeZone, dark, onPlace]);
+  }, [count, timeZone, dark, whole, onPlace]);
   useEffect(() => {
     plot.current?.setData(data);
   }, [data]);

@@ -32,6 +32,13 @@ export function nullable(schema: Schema): Schema {
   };
 }
 
+/** How many an action was for, and changed or would. */
+export const counted = (): Schema =>
+  object({
+    all: about(count, 'All that it was for; the first of them are listed.'),
+    changed: about(count, 'Of them, those that were changed, or would be.'),
+  });
+
 export function oneOf(...values: readonly string[]): Schema {
   return { type: 'string', enum: values };
 }

@@ -14,6 +14,7 @@ import {
   after,
   anything,
   count,
+  counted,
   flag,
   id,
   list,
@@ -36,7 +37,7 @@ export interface DlqOptions {
 const MOST = 10_000;
 
 const SETTLED = object({
-  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text },
+  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text, counted: counted() },
   events: list(
     object({
       ...{ eventId: id, flid: nullable(text), version: nullable(count) },

@@ -8,6 +8,7 @@ import { registerBrowse, type BrowseOptions } from './browse.ts';
 import { registerDlq } from './dlq.ts';
 import { registerFlights } from './flights.ts';
 import { registerHealth, type HealthOptions } from './health.ts';
+import { registerInstance } from './instance.ts';
 import { registerMarks } from './marks.ts';
 import { registerMessageActions } from './message-actions.ts';
 import { registerMessages } from './messages.ts';
@@ -46,6 +47,7 @@ export async function registerRoutes(
     registerMarks(api, options);
     registerRequests(api, options);
     registerSeries(api, options);
+    registerInstance(api, options);
     registerStream(api, options);
   });
 }

@@ -15,6 +15,7 @@ import {
   after,
   count,
   id,
+  counted,
   list,
   nullable,
   object,
@@ -43,7 +44,7 @@ const MARK = object({
   ...{ confirmedAt: nullable(time), confirmedBy: nullable(text) },
 });
 const SETTLED = object({
-  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text },
+  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text, counted: counted() },
   changed: about(list(id), 'Messages whose marks were changed, or would be.'),
   refused: list(object({ msgId: id, why: text })),
 });

@@ -12,7 +12,7 @@ import type { Access } from '../access.ts';
 import { NO_REASON, bodyOf, idOf, idsOf, operatorOf, statusOf, type Body } from '../change.ts';
 import { changeBody, ref } from '../openapi/components.ts';
 import { described, json } from '../openapi/description.ts';
-import { about, id, list, nullable, object, oneOf, text } from '../openapi/shapes.ts';
+import { about, counted, id, list, nullable, object, oneOf, text } from '../openapi/shapes.ts';
 
 export interface MessageActionOptions {
   readonly access: Access;
@@ -31,7 +31,7 @@ const REPLAY = changeBody(
   [['class'], ['ids']],
 );
 const REPLAYED = object({
-  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text },
+  ...{ outcome: oneOf('done', 'planned', 'refused'), message: text, counted: counted() },
   messages: list(
     object({
       msgId: id,

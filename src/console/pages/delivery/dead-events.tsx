@@ -90,7 +90,7 @@ function Row({ event, children }: { readonly event: DeadEvent; readonly children
       <td className="nowrap">{moment(createdAt)}</td>
       <td>{t.number(attempts)}</td>
       <td className="error">{lastError}</td>
-      <td>{laterDelivered.length === 0 ? '–' : laterDelivered.join(', ')}</td>
+      <td className="versions-told">{laterDelivered.length === 0 ? '–' : laterDelivered.join(', ')}</td>
     </tr>
   );
 }

@@ -7,6 +7,7 @@ import { span } from '../../model/time.ts';
 import { Freshness } from '../../ui/freshness.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useReading } from '../../ui/reading.ts';
+import { InstanceTile } from './instance-tile.tsx';
 
 export function HealthTiles({ status }: { readonly status: Status }): ReactNode {
   const { t } = useSpeech();
@@ -62,6 +63,7 @@ export function HealthTiles({ status }: { readonly status: Status }): ReactNode 
           </div>
         </dl>
       </Panel>
+      <InstanceTile />
       <Panel title={t.act.stations} className="tile">
         <dl data-testid="stations">
           {status.stations.map(({ name, state, reason }) => (

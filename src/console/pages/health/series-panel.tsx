@@ -30,6 +30,7 @@ export function SeriesPanel(): ReactNode {
         : [
             {
               title: act.throughput,
+              whole: true,
               lines: [
                 { name: act.enqueued, values: charts.throughput.enqueued },
                 { name: act.finished, values: charts.throughput.finished },
@@ -48,6 +49,7 @@ export function SeriesPanel(): ReactNode {
             },
             {
               title: act.backlog,
+              whole: true,
               lines: [{ name: act.backlogLine, values: charts.backlog }],
               format: (value: number) => number(Math.round(value * 10) / 10),
             },
