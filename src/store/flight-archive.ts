@@ -13,8 +13,9 @@ export interface OldFlight {
 
 const SELECT = statement(
   'flightArchive.select',
-  // flight_schd_day up to the limit. Open events: msg_event_schd, and msg_event_pending read once – the caller has seen
-  // that few are pending. version_floor_unsettled: after a restore consumers may know more than the flight.
+  // flight_schd_day up to the limit. Open events: msg_event_pending read once – the caller has seen that few are pending;
+  // open states: the same, or msg_event_schd for each flight where many wait. version_floor_unsettled: after a restore
+  // consumers may know more than the flight.
   `with open as materialized (
      select partition_key from msg_event where target = 'KAFKA:msg' and state = 'PENDING'
    )

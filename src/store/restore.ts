@@ -142,7 +142,7 @@ export async function selectUnfinishedAfter(
 
 const MARK_RESTORED = statement(
   'restore.markRestored',
-  // Primary key.
+  // proc_state_unfinished, by the IDs.
   `update proc_state set restored = true where msg_id = any ($1::bigint[]) and state in ('PENDING', 'FAILED')`,
 );
 

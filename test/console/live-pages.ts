@@ -2,7 +2,13 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { postgresMissing } from '../kit/postgres.ts';
-import { createPipeline, type Running, type Settings, type TestPipeline } from '../kit/service-pipeline.ts';
+import {
+  createPipeline,
+  type PipelineOptions,
+  type Running,
+  type Settings,
+  type TestPipeline,
+} from '../kit/service-pipeline.ts';
 import { chromiumMissing, chromiumRequired, launchChromium } from './chromium.ts';
 
 /** Asks again until it fits: the page answers in its own time, on a busy machine within seconds. */
@@ -28,13 +34,23 @@ export interface LivePages {
   audits(count: number): Promise<readonly Audited[]>;
 }
 
+export interface LiveOptions {
+  readonly settings?: Settings;
+  /** What the pipeline is made of, beside a mailbox and a journal of its own. */
+  readonly parts?: () => Promise<PipelineOptions>;
+  /** Why these parts are missing, or null. */
+  readonly partsMissing?: string | null;
+}
+
 /** Tests on a pipeline that has just been started; skipped with the reason where something is missing. */
 export function describeLive(
   name: string,
-  { settings = {} }: { readonly settings?: Settings },
+  { settings = {}, parts = async () => ({}), partsMissing = null }: LiveOptions,
   tests: (on: LivePages) => void,
 ): void {
-  const missing = [postgresMissing, chromiumRequired ? null : chromiumMissing].find((why) => why !== null);
+  const missing = [postgresMissing, partsMissing, chromiumRequired ? null : chromiumMissing].find(
+    (why) => why !== null,
+  );
   describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` (${missing})`}`, () => {
     let pipeline: TestPipeline;
     let running: Running;
@@ -42,7 +58,7 @@ export function describeLive(
     let page: Page | null = null;
     let faults: string[] = [];
     beforeAll(async () => {
-      pipeline = await createPipeline({ settings });
+      pipeline = await createPipeline({ settings, ...(await parts()) });
       running = await pipeline.start();
       browser = await launchChromium();
     });

@@ -38,7 +38,7 @@ export function alarmTable(markdown: string): Alarm[] {
 
 /** The rows of the first table below a heading, cell by cell. */
 export function tableUnder(markdown: string, heading: string): readonly (readonly string[])[] {
-  const [, below = ''] = markdown.split(`\n## ${heading}\n`);
+  const [, below = ''] = markdown.split(`# ${heading}\n`);
   const lines = below.split('\n');
   const first = lines.findIndex((line) => line.startsWith('| -'));
   const end = lines.findIndex((line, index) => index > first && !line.startsWith('|'));

@@ -16,7 +16,7 @@ import type { Stream } from '../../src/delivery/port.ts';
 import { KafkaSink } from '../../src/delivery/sinks/kafka.ts';
 import type { KafkaSinkOptions } from '../../src/delivery/sinks/kafka-options.ts';
 import { createTopics } from '../../src/delivery/sinks/kafka-topics.ts';
-import { startProxy, type TcpProxy } from './tcp-proxy.ts';
+import { startProxy, type Register, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);
@@ -134,10 +134,11 @@ export class TestKafka {
   }
 
   /** A proxy in front of the broker that clients never get around; stopped when the test ends. */
-  async proxy(): Promise<{ readonly proxy: TcpProxy; readonly broker: string }> {
+  async proxy(register?: Register): Promise<{ readonly proxy: TcpProxy; readonly broker: string }> {
     const proxy = await startProxy(
       { host: '127.0.0.1', port: this.#proxied.port },
       this.#proxied.advertisedPort,
+      register,
     );
     return { proxy, broker: `127.0.0.1:${String(proxy.port)}` };
   }

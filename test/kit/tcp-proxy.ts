@@ -64,10 +64,14 @@ interface Rules {
   awaited: readonly Awaited[];
 }
 
-/** Starts a proxy to a server, on any free port or the given one; stopped when the test ends. */
+/** Registers what has to be closed. */
+export type Register = (close: () => Promise<void>) => void;
+
+/** Starts a proxy to a server, on any free port or the given one; stopped when the test ends, or what it is registered at. */
 export async function startProxy(
   target: { readonly host: string; readonly port: number },
   port = 0,
+  register: Register = onTestFinished,
 ): Promise<TcpProxy> {
   const connections = new Set<Connection>();
   const rules: Rules = { mode: 'pass', delayMs: 0, awaited: [] };
@@ -86,7 +90,7 @@ export async function startProxy(
   const cut = () => {
     for (const connection of connections) connection.cut();
   };
-  onTestFinished(async () => {
+  register(async () => {
     cut();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });

@@ -10,11 +10,11 @@ import { codeIn, tableUnder } from '../deploy/runbook.ts';
 import { kafkaMissing } from '../kit/kafka.ts';
 import { gate, schedule, xml } from '../kit/messages.ts';
 import { postgresMissing } from '../kit/postgres.ts';
+import { testKafka } from '../kit/production-parts.ts';
 import { scheduleRecord } from '../kit/requests.ts';
 import { mergeSettings, type PipelineOptions, type TestPipeline } from '../kit/service-pipeline.ts';
-import type { TcpProxy } from '../kit/tcp-proxy.ts';
+import type { Register, TcpProxy } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
-import { behindProxy } from './behind-proxy.ts';
 
 export const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 /** Why it cannot be played, or null. */
@@ -49,11 +49,17 @@ export function pattern(text: string): RegExp {
   );
 }
 
-/** The parts that a drill is played on: the brokers stand behind the proxy. */
-export async function drillParts(): Promise<{ readonly proxy: TcpProxy; readonly options: PipelineOptions }> {
-  const { proxy, options, settings } = await behindProxy('Kafka');
-  const slow = mergeSettings(mergeSettings(settings, SLOW), { delivery: { timeout: '2s' } });
-  return { proxy, options: { ...options, settings: slow } };
+/**
+ * The parts that a drill is played on: the brokers stand behind the proxy.
+ * @param register where the proxy's end is registered; by default the test
+ */
+export async function drillParts(
+  register?: Register,
+): Promise<{ readonly proxy: TcpProxy; readonly options: PipelineOptions }> {
+  const kafka = await testKafka();
+  const { proxy, broker } = await kafka.proxy(register);
+  const delivery = { timeout: '2s', kafka: { brokers: [broker] } };
+  return { proxy, options: { kafka, settings: mergeSettings(SLOW, { delivery }) } };
 }
 
 export interface Played {

@@ -1,68 +1,20 @@
 /** Plans of the statements that run all day, on tables with a long history: each must use its partial index. */
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Queryable, Statement } from '../../src/store/statement.ts';
+import type { Queryable } from '../../src/store/statement.ts';
 import { claimMessageEvents, nextEventAttempt } from '../../src/store/msg-event.ts';
 import { selectDueMarks } from '../../src/store/owed-mark.ts';
 import { selectReferencePage, selectReferencePast } from '../../src/store/browse-reference.ts';
 import { claimLatestStates } from '../../src/store/schd-event.ts';
+import { indexes, kinds, plansOf, touched, type Plan } from '../kit/plans.ts';
 import { createTestDatabase, postgresMissing, type TestDatabase } from '../kit/postgres.ts';
-
-interface Node {
-  readonly 'Node Type': string;
-  readonly 'Index Name'?: string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly Node[];
-}
 
 const NOW = '2026-03-14T00:00:00Z';
 
-/** Explains what a function of the store runs, as the plan that it gets once prepared and used often. */
-async function planOf(client: pg.Client, run: (db: Queryable) => Promise<unknown>): Promise<readonly Node[]> {
-  let plan: Node | undefined;
-  const explain: Queryable = {
-    query: async <T>({ text }: Statement, values: readonly unknown[] = []): Promise<T[]> => {
-      await client.query('set plan_cache_mode = force_generic_plan');
-      await client.query(`prepare explained as ${text}`);
-      const parameters = values
-        .map((value) => (value === null ? 'null' : client.escapeLiteral(String(value as string | bigint))))
-        .join(', ');
-      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
-        `explain (analyze, format json) execute explained (${parameters})`,
-      );
-      await client.query('deallocate explained');
-      plan = rows[0]?.['QUERY PLAN'][0].Plan;
-      return [];
-    },
-  };
-  await run(explain);
-  return plan === undefined ? [] : flatten(plan);
-}
-
-function flatten(node: Node): readonly Node[] {
-  return [node, ...(node.Plans ?? []).flatMap(flatten)];
-}
-
-function indexes(nodes: readonly Node[]): ReadonlySet<string> {
-  return new Set(nodes.flatMap((node) => node['Index Name'] ?? []));
-}
-
-function kinds(nodes: readonly Node[]): ReadonlySet<string> {
-  return new Set(nodes.map((node) => node['Node Type']));
-}
-
-/** Rows that a plan touched in all, kept or not. */
-function touched(nodes: readonly Node[], relation: string): number {
-  return nodes
-    .filter((node) => node['Relation Name'] === relation)
-    .reduce(
-      (sum, node) =>
-        sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
-      0,
-    );
+/** The plan of the one statement that a function of the store runs, as it is without knowing any value. */
+async function planOf(client: pg.Client, run: (db: Queryable) => Promise<unknown>): Promise<Plan> {
+  const [plan = []] = (await plansOf(client, run, { generic: true })).values();
+  return plan;
 }
 
 describe.skipIf(postgresMissing !== null)('plans', () => {
