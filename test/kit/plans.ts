@@ -18,7 +18,10 @@ export type Plan = readonly PlanNode[];
 
 function literal(client: pg.Client, value: unknown): string {
   if (value === null) return 'null';
-  if (!Array.isArray(value)) return client.escapeLiteral(String(value as string | bigint));
+  if (typeof value === 'string') return client.escapeLiteral(value);
+  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean')
+    return `'${String(value)}'`;
+  if (!Array.isArray(value)) throw new TypeError('a parameter of another kind');
   const items = value.map((item: unknown) => `"${String(item).replaceAll(/["\\]/g, '\\$&')}"`);
   return client.escapeLiteral(`{${items.join(',')}}`);
 }
