@@ -12,7 +12,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What msgx says of a refusal, in its own words where it has any. */
+/** What msgx says of a refusal: its own words, or else the status. */
 export async function refusalOf(response: Response): Promise<ApiError> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: string };
   return new ApiError(error ?? `HTTP ${String(response.status)}`, response.status);
