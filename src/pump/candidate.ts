@@ -78,7 +78,7 @@ export async function readCandidates(
 }
 
 /** Whether a message ends at its first attempt; nothing behind one that does not is decoded before it has ended. */
-export function isTerminal(candidate: Candidate): boolean {
+function isTerminal(candidate: Candidate): boolean {
   return (
     candidate.kind === 'malformed' ||
     (candidate.kind === 'message' && candidate.message.body.kind !== 'unsupported')

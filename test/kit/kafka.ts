@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Admin } from '@platformatic/kafka';
+import { Admin, Connection, listTransactionsV1 } from '@platformatic/kafka';
 import { resolveKafka, startKafka, type Kafka, type KafkaOptions } from '../../scripts/kafka.ts';
 import type { Stream } from '../../src/delivery/port.ts';
 import { KafkaSink } from '../../src/delivery/sinks/kafka.ts';
@@ -196,11 +196,36 @@ export class TestKafka {
     });
   }
 
+  /**
+   * Waits until each transaction that has been decided shows: a producer is told of it once it is written down that it
+   * will be committed, which is before a consumer can read it.
+   */
+  async #decided(): Promise<void> {
+    const connection = new Connection('owner');
+    await connection.connect('127.0.0.1', Number(this.broker.split(':')[1]));
+    try {
+      await until('transactions to end', async () => {
+        const states = ['COMMITTING', 'ABORTING'] as const;
+        const { transactionStates } = await listTransactionsV1.api.async(
+          connection,
+          [...states],
+          [],
+          -1n,
+          null,
+        );
+        return transactionStates.length === 0 ? true : null;
+      });
+    } finally {
+      await connection.close();
+    }
+  }
+
   /** Everything in a topic from its beginning, by partition and offset, as read by kcat. */
   async read(
     topic: string,
     isolation: 'read_committed' | 'read_uncommitted' = 'read_committed',
   ): Promise<readonly ConsumedRecord[]> {
+    await this.#decided();
     const from = ['-b', this.broker, '-C', '-t', topic, '-o', 'beginning', '-e', '-q', '-J'];
     const { stdout } = await run('kcat', [...from, '-X', `isolation.level=${isolation}`], {
       maxBuffer: 256 * 1024 * 1024,

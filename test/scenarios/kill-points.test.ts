@@ -95,8 +95,6 @@ const KAFKA: Readonly<Partial<Record<FailpointName, readonly number[]>>> = {
   'kafka.produced': OFTEN,
   'kafka.committed': OFTEN,
 };
-/** Kafka alone can refuse an event, one that is too long for it. Not killed at. */
-const REFUSALS: readonly string[] = ['refusal.charging', 'refusal.recorded'];
 /** Passed once in the life of a pipeline: each kill has one of its own. */
 const FIRST_START: readonly string[] = ['seeding.chosen', 'seeding.committed'];
 
@@ -124,12 +122,12 @@ describe('the stream', () => {
     }
   });
 
-  // At those of requests in request-kills.test.ts, at those of upkeep in upkeep-kills.test.ts.
+  // At those of requests in request-kills.test.ts, of upkeep in upkeep-kills.test.ts, of refusals in refusal-kills.test.ts.
   it('is killed at every point of the list', () => {
-    const elsewhere = Object.keys(FAILPOINTS).filter((name) => name.startsWith('upkeep.'));
-    expect(
-      [...Object.keys({ ...PASSINGS, ...KAFKA }), ...REFUSALS, ...REQUEST_POINTS, ...elsewhere].sort(),
-    ).toEqual(Object.keys(FAILPOINTS).sort());
+    const elsewhere = Object.keys(FAILPOINTS).filter((name) => /^(?:upkeep|refusal)\./.test(name));
+    expect([...Object.keys({ ...PASSINGS, ...KAFKA }), ...REQUEST_POINTS, ...elsewhere].sort()).toEqual(
+      Object.keys(FAILPOINTS).sort(),
+    );
   });
 });
 

@@ -39,6 +39,8 @@ export interface LiveState {
   readonly status: Store<StatusState>;
   readonly flights: Store<FlightsState>;
   readonly events: Store<readonly EventRow[]>;
+  /** Those of them that came with the stream, and not with what the page began with. */
+  readonly news: Store<readonly EventRow[]>;
 }
 
 export function createLiveState(): LiveState {
@@ -55,6 +57,7 @@ export function createLiveState(): LiveState {
       error: null,
     }),
     events: createStore<readonly EventRow[]>([]),
+    news: createStore<readonly EventRow[]>([]),
   };
 }
 

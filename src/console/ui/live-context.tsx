@@ -115,7 +115,11 @@ export function LiveProvider({ children }: { readonly children: ReactNode }): Re
       onOpen: () => live.readAgain(readers.signal),
       onStatus: takeNow,
       onFlights: (rows) => state.flights.update((flights) => takeFlights(flights, rows, Date.now())),
-      onEvents: (events) => state.events.update((known) => takeEvents(known, journalled(events))),
+      onEvents: (events) => {
+        for (const store of [state.events, state.news]) {
+          store.update((known) => takeEvents(known, journalled(events)));
+        }
+      },
     });
     return () => {
       readers.abort();
@@ -152,6 +156,7 @@ export const useConnection = (): Connection => useStore(useLive().state.connecti
 export const useStatus = (): StatusState => useStore(useLive().state.status);
 export const useFlights = (): FlightsState => useStore(useLive().state.flights);
 export const useEvents = (): readonly EventRow[] => useStore(useLive().state.events);
+export const useNews = (): readonly EventRow[] => useStore(useLive().state.news);
 
 /** One flight of the day on show, as it is now. */
 export function useFlight(flid: string | null): FlightRow | null {

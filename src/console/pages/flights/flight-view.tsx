@@ -8,7 +8,7 @@ import { flightName, marks } from '../../model/flight-columns.ts';
 import { codes, textAt } from '../../model/flight-fields.ts';
 import { hrefTo } from '../../model/route.ts';
 import { Freshness } from '../../ui/freshness.tsx';
-import { useEvents } from '../../ui/live-context.tsx';
+import { useNews } from '../../ui/live-context.tsx';
 import { MarkTag } from '../../ui/mark-tag.tsx';
 import { useMoment } from '../../ui/moment.ts';
 import { PageHead } from '../../ui/page-head.tsx';
@@ -26,7 +26,7 @@ export function FlightView({ flid }: { readonly flid: string }): ReactNode {
   const { query } = useRoute();
   const today = useToday();
   const back = hrefTo('flights', [], query);
-  const news = useNews(flid);
+  const news = useNewest(flid);
   const reading = useReading(useCallback((signal: AbortSignal) => fetchFlight(flid, signal), [flid, news]));
   const flight = reading.data;
   useEffect(() => rememberFlight(flid), [flid]);
@@ -78,8 +78,8 @@ export function FlightView({ flid }: { readonly flid: string }): ReactNode {
 }
 
 /** Another one whenever the stream tells an event of this flight: what is on show is read again at once. */
-function useNews(flid: string): string {
-  const events = useEvents();
+function useNewest(flid: string): string {
+  const events = useNews();
   return useMemo(() => {
     const newest = events.find((event) => event.flid === flid);
     return newest === undefined ? '' : `${newest.eventId} ${newest.state}`;
