@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -248,22 +248,41 @@ export class TestKafka {
    * of batches that were never committed; read by Kafka's own tool.
    */
   async producerEpochs(topic: string): Promise<readonly (readonly number[])[]> {
-    const data = join(this.#directory, 'data');
-    const partitions = (await readdir(data)).filter((name) => name.replace(/-\d+$/, '') === topic);
     const classPath = await resolveKafka();
     return Promise.all(
-      partitions.map(async (partition) => {
-        const files = (await readdir(join(data, partition))).filter((name) => name.endsWith('.log')).sort();
-        const paths = files.map((name) => join(data, partition, name)).join(',');
+      (await this.#segments(topic)).map(async (files) => {
         const { stdout } = await run(
           'java',
-          ['-cp', classPath, 'kafka.tools.DumpLogSegments', '--files', paths],
+          ['-cp', classPath, 'kafka.tools.DumpLogSegments', '--files', files.join(',')],
           { maxBuffer: 256 * 1024 * 1024 },
         );
         return [...stdout.matchAll(/^baseOffset: .* producerEpoch: (-?\d+) /gm)].map(([, epoch]) =>
           Number(epoch),
         );
       }),
+    );
+  }
+
+  /** Whether every partition of a topic has been written to, committed or not. */
+  async isWrittenEverywhere(topic: string): Promise<boolean> {
+    const partitions = await this.#segments(topic);
+    const sizes = await Promise.all(
+      partitions.map(async (files) => Promise.all(files.map(async (file) => (await stat(file)).size))),
+    );
+    return sizes.length > 0 && sizes.every((each) => each.some((size) => size > 0));
+  }
+
+  /** The files of a topic on the broker's disk, per partition in offset order. */
+  async #segments(topic: string): Promise<readonly (readonly string[])[]> {
+    const data = join(this.#directory, 'data');
+    const partitions = (await readdir(data)).filter((name) => name.replace(/-\d+$/, '') === topic);
+    return Promise.all(
+      partitions.map(async (partition) =>
+        (await readdir(join(data, partition)))
+          .filter((name) => name.endsWith('.log'))
+          .sort()
+          .map((name) => join(data, partition, name)),
+      ),
     );
   }
 
