@@ -171,16 +171,23 @@ async function noteWriters({ client }: TestPipeline): Promise<void> {
       .join('\n')}`);
 }
 
-/** Each epoch has the writes of one instance alone, and each of two instances had an epoch. */
+/**
+ * Each epoch has the writes of one instance alone, and the former instance none after the standby's first. On a machine
+ * that stands still for seconds the standby may have had to take its own lease anew: that is an epoch more, and no fault.
+ */
 async function expectOneWriterPerEpoch(pipeline: TestPipeline): Promise<void> {
-  const writers = await pipeline.rows<{ epoch: string; name: string; tables: number }>(
-    'select epoch, name, count(distinct written)::int as tables from writer group by epoch, name order by epoch',
+  const writers = await pipeline.rows<{ epoch: string; names: string[] }>(
+    'select epoch, array_agg(distinct name) as names from writer group by epoch order by epoch',
   );
-  expect(writers).toHaveLength(2);
-  expect(new Set(writers.map(({ epoch }) => epoch)).size).toBe(2);
-  expect(new Set(writers.map(({ name }) => name)).size).toBe(2);
+  const names = writers.map((each) => each.names.join(' and '));
+  const [former, standby] = new Set(names);
+  expect(names, JSON.stringify(writers)).toEqual([former, ...writers.slice(1).map(() => standby)]);
+  expect(standby).toBeDefined();
   // Both wrote everywhere: the triggers do note.
-  expect(writers.map(({ tables }) => tables)).toEqual([6, 6]);
+  const written = await pipeline.rows(
+    'select name, count(distinct written)::int as tables from writer group by name',
+  );
+  expect(written.map(({ tables }) => tables as number)).toEqual([6, 6]);
 }
 
 function shifted(milliseconds: number): ProcessOptions {
