@@ -46,6 +46,7 @@ const rooms = {
     'pump',
     'delivery',
     'backfill',
+    'actions',
     'upkeep',
     'service',
   ],

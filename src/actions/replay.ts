@@ -10,13 +10,16 @@ import { selectMessages, type MessageRecord } from '../store/message-actions.ts'
 import { insertAudits } from '../store/op-audit.ts';
 import { REPLAY_CLASSES, reenqueue, selectReplayable, type ReplayClass } from '../store/replay.ts';
 import type { Counted, Operator } from './outcome.ts';
+import { pacer } from './pace.ts';
 import { partsOf } from './parts.ts';
 import { tryMessages, type Superseded, type TrialContext, type Verdict } from './trial.ts';
 
 /** Messages that are tried, and told, together; a class may have more. */
 export const MOST_REPLAYED = 10_000;
-/** Rows of one transaction. */
-const BATCH = 50;
+/** Rows of one transaction. They go before everything that flows: what comes meanwhile waits for so many at most. */
+const BATCH = 20;
+/** Shortest rest behind a transaction, in which the pump ends what was put back, ms. */
+const REST_MS = 50;
 /** Most fields named in one audit row. */
 const MOST_FIELDS = 50;
 
@@ -99,6 +102,7 @@ async function putBack(
   { who, reason, now }: Operator,
 ): Promise<ReadonlySet<bigint>> {
   const put = new Set<bigint>();
+  const rest = pacer(REST_MS);
   for (const part of chunksOf(passing, BATCH)) {
     const done = await database.transaction(async (tx) => {
       const done = await reenqueue(tx, part);
@@ -113,6 +117,7 @@ async function putBack(
       return done;
     });
     for (const id of done) put.add(id);
+    await rest();
   }
   return put;
 }

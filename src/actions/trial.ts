@@ -26,6 +26,7 @@ import { keepAlive } from '../store/proc-state.ts';
 import { selectTexts } from '../store/raw-message.ts';
 import { selectReference } from '../store/reference.ts';
 import { selectAnswerable } from '../store/req-track.ts';
+import { pacer } from './pace.ts';
 
 /** What the decisions of the pump go by. */
 export interface TrialContext {
@@ -48,8 +49,8 @@ export type Verdict =
   | { readonly passes: true; readonly becomes: string; readonly superseded: readonly Superseded[] }
   | { readonly passes: false; readonly reason: string };
 
-/** Messages judged against one snapshot. */
-const PAGE = 50;
+/** Messages judged against one snapshot, and between two rests. */
+const PAGE = 20;
 /** Texts held at once: one can have megabytes. */
 const TEXTS = 5;
 
@@ -81,10 +82,12 @@ export async function tryMessages(
 ): Promise<ReadonlyMap<bigint, Verdict>> {
   const verdicts = new Map<bigint, Verdict>();
   const aftermath = new Aftermath();
+  const rest = pacer(0);
   for (const page of chunksOf(msgIds, PAGE)) {
     const decoded = await decodePage(context, page, verdicts);
-    if (decoded.length === 0) continue;
-    await context.database.trial((tx) => decidePage(context, tx, decoded, aftermath, now, verdicts));
+    if (decoded.length > 0)
+      await context.database.trial((tx) => decidePage(context, tx, decoded, aftermath, now, verdicts));
+    await rest();
   }
   return verdicts;
 }

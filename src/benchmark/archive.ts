@@ -11,17 +11,16 @@ import { AnchoredClock } from '../runtime/clock.ts';
 import { SILENT } from '../runtime/log.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { openResources } from '../service/resources.ts';
-import { verifyTargetOf } from '../service/verify-target.ts';
-import { Database } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded.ts';
 import { migrate } from '../store/migrate.ts';
 import { JOBS } from '../upkeep/jobs/job.ts';
 import { Upkeep } from '../upkeep/jobs/upkeep.ts';
-import { verify } from '../upkeep/verify/index.ts';
+import { brokenIn } from './audit.ts';
 import { FLIGHTS } from './inputs.ts';
-import { delaysOf, LiveTraffic, type Delays, type Passage } from './live.ts';
+import { LiveTraffic } from './live.ts';
 import { schedule } from './messages.ts';
 import { configOf } from './task.ts';
+import { Windows, type WindowsOptions, type WindowsTold } from './windows.ts';
 
 export interface ArchiveInputs {
   readonly messages: number;
@@ -31,15 +30,12 @@ export interface ArchiveInputs {
   readonly windowSeconds: number;
 }
 
-export interface ArchiveReport {
+export interface ArchiveReport extends WindowsTold {
   readonly inputs: ArchiveInputs;
   readonly archived: { readonly messages: number; readonly flights: number; readonly tombstonesSent: number };
   readonly deleted: { readonly textsLeft: number; readonly eventsLeft: number };
   /** Time in which the jobs were let in, s. */
   readonly upkeepSeconds: number;
-  readonly windows: { readonly with: readonly Delays[]; readonly without: readonly Delays[] };
-  /** All messages of all windows of a kind together. */
-  readonly live: { readonly with: Delays; readonly without: Delays; readonly p99Ratio: number };
   /** What `verify` found broken afterwards. */
   readonly broken: readonly string[];
 }
@@ -75,11 +71,6 @@ export async function archiveUnderTraffic(
       ),
     );
     const resources = await openResources(config);
-    // Its sessions may stay idle in a transaction, and scan.
-    const auditing = new Database({
-      ...{ url: server.url, schema: 'msgx', applicationName: 'msgx bench', maxConnections: 2 },
-      ...{ statementTimeoutMs: 600_000, idleInTransactionMs: 0 },
-    });
     const client = new pg.Client({ connectionString: server.url, options: '-c search_path=msgx,public' });
     await client.connect();
     try {
@@ -97,29 +88,25 @@ export async function archiveUnderTraffic(
         },
         ...{ publication: { vipPersons: false }, retention: RETENTION },
       });
-      const windows = new Windows(inputs, jobs, client, onProgress);
+      const work = letIn(jobs, client);
+      const windows = new Windows({
+        ...{ ...work, least: WINDOWS_LEAST, edgeMs: { with: EDGE_MS, without: EDGE_MS }, onProgress },
+        full: ({ from, to }) => to - from >= inputs.windowSeconds * 1_000,
+      });
       const passages = await new LiveTraffic(setup).run(1, inputs.rate, () => windows.over());
       const failed = windows.failed();
       if (failed !== undefined) throw failed;
       onProgress('verifying');
-      const { findings } = await verify({
-        database: auditing,
-        mailbox: resources.mailbox,
-        dialect: resources.dialect,
-        target: verifyTargetOf(config),
-        publication: { vipPersons: false },
-        cutoff: config.operationDayCutoff,
-      });
+      const broken = await brokenIn(resources);
       return {
         inputs,
         ...(await countLeft(client)),
         upkeepSeconds: windows.seconds,
         ...windows.told(passages),
-        broken: findings.filter(({ answer }) => answer === 'broken').flatMap(({ notes }) => notes),
+        broken,
       };
     } finally {
       await client.end();
-      await auditing.close();
       await resources.close();
     }
   } finally {
@@ -128,94 +115,24 @@ export async function archiveUnderTraffic(
   }
 }
 
-/** A stretch of time with the jobs or without them, monotonic ms. */
-interface Window {
-  readonly upkeep: boolean;
-  readonly from: number;
-  to: number;
-}
-
-/** Lets the jobs in and out in turn. */
-class Windows {
-  readonly #inputs: ArchiveInputs;
-  readonly #client: pg.Client;
-  readonly #jobs: Upkeep;
-  readonly #onProgress: (step: string) => void;
-  readonly #all: Window[] = [];
-  #through = false;
-  #failed: Error | undefined;
-
-  constructor(inputs: ArchiveInputs, jobs: Upkeep, client: pg.Client, onProgress: (step: string) => void) {
-    this.#inputs = inputs;
-    this.#jobs = jobs;
-    this.#client = client;
-    this.#onProgress = onProgress;
-  }
-
-  /** Time with the jobs, s. */
-  get seconds(): number {
-    return this.#all.filter(({ upkeep }) => upkeep).reduce((sum, { from, to }) => sum + to - from, 0) / 1_000;
-  }
-
-  failed(): Error | undefined {
-    return this.#failed;
-  }
-
-  /** Whether traffic may end: the jobs are through, and the last window is one without them. */
-  over(): boolean {
-    if (this.#failed !== undefined) return true;
-    const now = performance.now();
-    const last = this.#all.at(-1);
-    if (last !== undefined) last.to = now;
-    const full = last === undefined || now - last.from >= this.#inputs.windowSeconds * 1_000;
-    if (last !== undefined && last.upkeep && this.#through && this.#all.length > 2 * WINDOWS_LEAST)
-      this.#begin(false);
-    else if (full && this.#through && last?.upkeep === false) return true;
-    else if (full) this.#begin(last !== undefined && !last.upkeep);
-    return false;
-  }
-
-  #begin(upkeep: boolean): void {
-    const now = performance.now();
-    const window: Window = { upkeep, from: now, to: now };
-    this.#all.push(window);
-    if (!upkeep) return;
-    this.#onProgress(`window ${this.#all.length} with the jobs`);
-    void this.#work(window).catch((error: unknown) => {
-      this.#failed = error instanceof Error ? error : new Error(String(error));
-    });
-  }
-
-  /** As the loop of the service does, until the window is over. */
-  async #work(window: Window): Promise<void> {
-    // The first rounds of the pipeline's own jobs have found nothing; these must not wait an hour for it.
-    if (this.#all.filter(({ upkeep }) => upkeep).length === 1)
-      await this.#client.query('delete from upkeep_job');
-    while (!this.#through && this.#all.at(-1) === window) {
-      const round = await this.#jobs.round();
-      const ended = await this.#client.query('select from upkeep_job where ended_at is not null');
-      this.#through = ended.rowCount === JOBS.length;
-      if (round.next === 'wait' && round.until !== null && !this.#through)
-        await sleep(Math.min(5_000, Math.max(0, round.until - Date.now())));
-    }
-  }
-
-  /** Sums up per window and per kind. */
-  told(passages: readonly Passage[]): Pick<ArchiveReport, 'windows' | 'live'> {
-    const within = ({ from, to }: Window) =>
-      passages.filter(({ committedAt: at }) => at >= from + EDGE_MS && at < to - EDGE_MS);
-    const kind = (upkeep: boolean) =>
-      this.#all.filter((window) => window.upkeep === upkeep && window.to - window.from > 3 * EDGE_MS);
-    const together = (upkeep: boolean) => delaysOf(kind(upkeep).flatMap(within));
-    const [live, alone] = [together(true), together(false)];
-    return {
-      windows: {
-        with: kind(true).map((window) => delaysOf(within(window))),
-        without: kind(false).map((window) => delaysOf(within(window))),
-      },
-      live: { with: live, without: alone, p99Ratio: live.p99 / alone.p99 },
-    };
-  }
+/** The jobs as the loop of the service runs them, as long as a window lasts. */
+function letIn(jobs: Upkeep, client: pg.Client): Pick<WindowsOptions, 'work' | 'through'> {
+  let [first, through] = [true, false];
+  return {
+    through: () => through,
+    work: async (open) => {
+      // The first rounds of the pipeline's own jobs have found nothing; these must not wait an hour for it.
+      if (first) await client.query('delete from upkeep_job');
+      first = false;
+      while (!through && open()) {
+        const round = await jobs.round();
+        const ended = await client.query('select from upkeep_job where ended_at is not null');
+        through = ended.rowCount === JOBS.length;
+        if (round.next === 'wait' && round.until !== null && !through)
+          await sleep(Math.min(5_000, Math.max(0, round.until - Date.now())));
+      }
+    },
+  };
 }
 
 /**

@@ -9,18 +9,30 @@ import { statement } from '../store/statement.ts';
 import { countUnfinished } from '../store/status.ts';
 import { pipelineOf, type Setup } from './setup.ts';
 
+/** Reads in everything that the mailbox has; nothing of it is processed. */
+export async function readAll({ config, database, mailbox, clock }: Setup): Promise<void> {
+  const on = {
+    database,
+    mailbox,
+    clock,
+    fence: () => ({ epoch: 0n }),
+    logger: SILENT,
+    metrics: createMetrics(),
+  };
+  await seedInboxOrStop({ ...on, setting: null });
+  const poller = new InboxPoller({
+    ...on,
+    options: { ...config.pipeline, maxMessageBytes: config.maxMessageBytes },
+  });
+  while ((await poller.round()).next === 'now');
+}
+
 /** Enqueued → terminal: everything is read in first, then the pump runs alone. */
 export async function drainPump(setup: Setup, messages: number): Promise<number> {
   const { config, database, mailbox, dialect, clock } = setup;
   const { pipeline } = config;
   const metrics = createMetrics();
-  const on = { database, mailbox, clock, fence: () => ({ epoch: 0n }), logger: SILENT, metrics };
-  await seedInboxOrStop({ ...on, setting: null });
-  const poller = new InboxPoller({
-    ...on,
-    options: { ...pipeline, maxMessageBytes: config.maxMessageBytes },
-  });
-  while ((await poller.round()).next === 'now');
+  await readAll(setup);
   const pump = new Pump({
     ...{ database, mailbox, dialect, clock, metrics },
     fence: { epoch: 0n },

@@ -14,11 +14,11 @@ export function schedule(flights: number, sequence: number): string {
   return message('SCHD', 'DNLD', sequence, `<SCHD><RECS>${flights}</RECS>${records.join('')}</SCHD>`);
 }
 
-/** A gate change; each differs from the one before it on the same flight. */
-export function gateChange(flid: string, number: number, sequence: number): string {
+/** A gate change; each differs from the one before it on the same flight. @param letter of its gates */
+export function gateChange(flid: string, number: number, sequence: number, letter = 'G'): string {
   const gates = [1, 2].map(
     (place) =>
-      `<GTDT GTNO="${place}"><GATE>G${(number + place) % 90}</GATE><PGOT>14MAR26${clock(number)}</PGOT><PGCT>14MAR262355</PGCT><GTYP>D</GTYP></GTDT>`,
+      `<GTDT GTNO="${place}"><GATE>${letter}${(number + place) % 90}</GATE><PGOT>14MAR26${clock(number)}</PGOT><PGCT>14MAR262355</PGCT><GTYP>D</GTYP></GTDT>`,
   );
   const readable = `XX-XX${flid}-D-14MAR260805-D`;
   return message(
@@ -36,6 +36,11 @@ export function changeOf(names: readonly string[], number: number): string {
     Math.floor(number / names.length) + number,
     number + 2,
   );
+}
+
+/** A message of a type that msgx does not take. */
+export function unsupported(sequence: number): string {
+  return message('SCHS', 'DNLD', sequence, '');
 }
 
 function message(type: string, subtype: string, sequence: number, payload: string): string {
