@@ -19,7 +19,7 @@ export const INPUTS: BenchInputs = {
   messageBytes: Buffer.byteLength(gateChange('900000', 1, 1)),
   messages: { 'process.b1': 4_000, 'process.b500': 40_000, 'full.b1': 2_000, 'full.b500': 40_000 },
   latencySeconds: 20,
-  pollIntervalMs: 20,
+  pollIntervalMs: 500,
   backfillIntervalMs: 100,
   flushIntervalMs: 200,
   node: process.version,

@@ -91,6 +91,13 @@ export interface Mailbox {
   gapsUpTo(upTo: bigint): Promise<readonly IdRange[]>;
 
   /**
+   * Calls back when a commit of new rows was announced, until another callback or null takes its place. A hint alone:
+   * announcements get lost, and none comes where the mailbox's owner announces nothing; reading on time stays the rule.
+   * Absent where the database knows no such thing.
+   */
+  onInsert?(callback: (() => void) | null): void;
+
+  /**
    * Writers that may still fill a hole: tokens without spaces, each naming one transaction that holds the
    * inbound table for writing now; a transaction may have several, and keeps at least one to its end. Null where this cannot be known (the caller then goes by the clock, and says so once).
    */

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { MailboxNames } from '../dialect/port.ts';
 import { MailboxExists } from './port.ts';
-import { findTable } from './postgres-names.ts';
+import { CHANNEL, findTable } from './postgres-names.ts';
 import type { Run } from './postgres-session.ts';
 
 const MARKER = 'msgx_mailbox';
@@ -34,6 +34,10 @@ export async function init(run: Run, names: MailboxNames, schema: string | null)
     made_by text not null,
     made_at timestamptz not null default current_timestamp
   )`);
+  await run(`create function msgx_mailbox_announce() returns trigger language plpgsql
+    as $$ begin perform pg_notify('${CHANNEL}', ''); return null; end $$`);
+  await run(`create trigger msgx_mailbox_announce after insert on ${folded(inbound.table)}
+    for each statement execute function msgx_mailbox_announce()`);
   await run(`insert into ${MARKER} (made_by) values ('msgx mailbox init')`);
 }
 

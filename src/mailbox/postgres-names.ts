@@ -7,6 +7,9 @@ import type { MailboxNames } from '../dialect/port.ts';
 import { Outage } from '../runtime/outage.ts';
 import type { Run } from './postgres-session.ts';
 
+/** The channel on which inserts are announced (docs/deploy.md, "Wake-ups from the mailbox"). */
+export const CHANNEL = 'msgx_mailbox';
+
 /** A column as found. */
 export interface FoundColumn {
   readonly name: string;

@@ -7,6 +7,7 @@ import { Outage } from '../runtime/outage.ts';
 import { DRIVER_TYPES, translateDriverError, withOwnSettings } from '../runtime/postgres.ts';
 import { Sockets, closePool } from '../runtime/sockets.ts';
 import type { MailboxOptions } from './options.ts';
+import { CHANNEL } from './postgres-names.ts';
 
 /** Most connections, as promised to the mailbox's owner (decisions.md); an open insert has its own. */
 const CONNECTIONS = 3;
@@ -20,6 +21,8 @@ export class PostgresSession {
   readonly #config: pg.ClientConfig;
   readonly #pool: pg.Pool;
   readonly #sockets = new Sockets();
+  readonly #listening = new WeakSet<pg.ClientBase>();
+  #onInsert: (() => void) | null = null;
 
   constructor(options: MailboxOptions) {
     const { url, schema, timeoutMs } = options;
@@ -40,6 +43,25 @@ export class PostgresSession {
     this.#pool = new pg.Pool({ ...this.#config, max: CONNECTIONS, idleTimeoutMillis: 0 });
     this.#pool.on('error', () => {
       // An idle connection was lost; the pool drops it and the next call connects anew or reports.
+    });
+    this.#pool.on('acquire', (client) => this.#hear(client));
+  }
+
+  /** Tells of inserts that the mailbox announces (NOTIFY), or no longer. */
+  listen(callback: (() => void) | null): void {
+    this.#onInsert = callback;
+  }
+
+  /**
+   * Every connection listens, whatever else it is for: the mailbox's owner was promised three of them, and one that is
+   * lost listens again as soon as it is replaced.
+   */
+  #hear(client: pg.ClientBase): void {
+    if (this.#onInsert === null || this.#listening.has(client)) return;
+    this.#listening.add(client);
+    client.on('notification', () => this.#onInsert?.());
+    client.query(`listen ${CHANNEL}`).catch(() => {
+      // A hot standby refuses it: then the poll interval is all there is. A lost connection shows in the next statement.
     });
   }
 

@@ -66,6 +66,10 @@ class PostgresMailbox implements Mailbox {
     return this.#on((run, inbound) => gapsUpTo(run, inbound, upTo));
   }
 
+  onInsert(callback: (() => void) | null): void {
+    this.#session.listen(callback);
+  }
+
   async writers(): Promise<readonly string[] | null> {
     return this.#on(writers);
   }

@@ -14,6 +14,7 @@ import { InboxFault } from '../inbox/fault.ts';
 import { LateScan } from '../inbox/late-scan.ts';
 import { InboxPoller } from '../inbox/poller.ts';
 import { seedInboxOrStop } from '../inbox/seeding.ts';
+import type { Mailbox } from '../mailbox/port.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { RequestCoordinator } from '../requests/coordinator.ts';
@@ -64,6 +65,7 @@ export class Pipeline {
   readonly loops: readonly StationLoop[];
   readonly #sink: Sink;
   readonly #databases: readonly Database[];
+  readonly #mailbox: Mailbox;
   readonly #delivery: Delivery;
   readonly #poller: InboxPoller;
 
@@ -74,6 +76,7 @@ export class Pipeline {
     const common = { database, fence, clock, metrics };
     const mailbox = resources.mailbox;
     this.#databases = [database, resources.upkeepDatabase];
+    this.#mailbox = mailbox;
     this.#sink = openSink(config, {
       // A transaction that begins with the fence and does nothing: it throws LostLease.
       confirmActive: () => database.transaction(async () => undefined, { fence }),
@@ -285,6 +288,9 @@ export class Pipeline {
   }
 
   start(): void {
+    this.#mailbox.onInsert?.(() => {
+      this.wakeInbox();
+    });
     for (const loop of this.loops) loop.start();
   }
 
@@ -298,6 +304,7 @@ export class Pipeline {
    * somebody who does not answer: their sends and their sessions in our database are ended.
    */
   async stop(graceMs = 60_000): Promise<void> {
+    this.#mailbox.onInsert?.(null);
     const over = new AbortController();
     const stopped = Promise.all(this.loops.map((loop) => loop.stop())).finally(() => over.abort());
     const inTime = await sleep(graceMs, false, { signal: over.signal }).catch(() => true);
