@@ -26,8 +26,8 @@ async function listening() {
 
 describe.skipIf(postgresMissing !== null)('announcements of a mailbox in PostgreSQL', () => {
   it('tell of a row once it is committed', async () => {
-    const { begin, counted } = await listening();
-    const owner = await begin();
+    const { counted, ...box } = await listening();
+    const owner = await box.begin();
     await owner.insertAt(5n, '<x/>');
     await sleep(QUIET_MS);
     expect(counted.told, 'while the transaction is open').toBe(0);
@@ -36,41 +36,41 @@ describe.skipIf(postgresMissing !== null)('announcements of a mailbox in Postgre
   });
 
   it('do not tell of a row that was rolled back, nor of a mark', async () => {
-    const { begin, mailbox, insertAt, counted } = await listening();
-    const owner = await begin();
+    const { counted, ...box } = await listening();
+    const owner = await box.begin();
     await owner.insertAt(5n, '<x/>');
     await owner.rollback();
     await sleep(QUIET_MS);
     expect(counted.told).toBe(0);
-    await insertAt(6n, '<x/>');
+    await box.insertAt(6n, '<x/>');
     await until('an announcement', () => Promise.resolve(counted.told > 0 ? true : null));
     await sleep(QUIET_MS);
     const before = counted.told;
-    await mailbox.mark([6n]);
+    await box.mailbox.mark([6n]);
     await sleep(QUIET_MS);
     expect(counted.told).toBe(before);
   });
 
   it('are heard again by the connection that takes the place of a lost one', async () => {
-    const { mailbox, insertAt, client, counted } = await listening();
-    const { rowCount } = await client.query(
+    const { counted, ...box } = await listening();
+    const { rowCount } = await box.client.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and application_name = 'msgx mailbox'`,
     );
     expect(rowCount).toBeGreaterThan(0);
     await sleep(QUIET_MS);
-    await insertAt(5n, '<x/>');
+    await box.insertAt(5n, '<x/>');
     await sleep(QUIET_MS);
     expect(counted.told, 'nobody listens').toBe(0);
-    expect((await mailbox.bounds())?.max).toBe(5n);
-    await insertAt(6n, '<x/>');
+    expect((await box.mailbox.bounds())?.max).toBe(5n);
+    await box.insertAt(6n, '<x/>');
     await until('an announcement', () => Promise.resolve(counted.told > 0 ? true : null));
   });
 
   it('are told to nobody who wants them no longer', async () => {
-    const { mailbox, insertAt, counted } = await listening();
-    mailbox.onInsert?.(null);
-    await insertAt(5n, '<x/>');
+    const { counted, ...box } = await listening();
+    box.mailbox.onInsert?.(null);
+    await box.insertAt(5n, '<x/>');
     await sleep(QUIET_MS);
     expect(counted.told).toBe(0);
   });
