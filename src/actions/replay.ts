@@ -17,9 +17,9 @@ import { tryMessages, type Superseded, type TrialContext, type Verdict } from '.
 /** Messages that are tried, and told, together; a class may have more. */
 export const MOST_REPLAYED = 10_000;
 /** Rows of one transaction. They go before everything that flows: what comes meanwhile waits for so many at most. */
-const BATCH = 20;
+const BATCH = 10;
 /** Shortest rest behind a transaction, in which the pump ends what was put back, ms. */
-const REST_MS = 50;
+const REST_MS = 25;
 /** Most fields named in one audit row. */
 const MOST_FIELDS = 50;
 

@@ -17,6 +17,8 @@ export interface ServerOptions extends RouteOptions, ProtectionOptions {
   readonly log: Log;
   /** Time for a whole request to arrive, ms. Default 30,000. */
   readonly requestTimeoutMs?: number;
+  /** Time without a byte in either direction after which a connection is cut, ms. Default 60,000. */
+  readonly connectionTimeoutMs?: number;
   /** Connections at once; more are closed unanswered. Default 1,000. */
   readonly maxConnections?: number;
   /** Bytes of all bodies under way; more are answered 503. Default 64 MiB, or four of the longest messages. */
@@ -36,12 +38,13 @@ const CONSOLE = fileURLToPath(new URL('../../dist/console/', import.meta.url));
 /** Starts listening. Throws the system's error where the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<HttpServer> {
   const requestTimeout = options.requestTimeoutMs ?? 30_000;
+  const connectionTimeout = options.connectionTimeoutMs ?? 60_000;
   const app = fastify({
     logger: false,
     // Slow clients are cut off: headers and body have to arrive in time.
     requestTimeout,
     keepAliveTimeout: 10_000,
-    connectionTimeout: 60_000,
+    connectionTimeout,
     forceCloseConnections: true,
     bodyLimit: options.maxMessageBytes,
     frameworkErrors: frameworkErrors(options.log),
@@ -64,6 +67,13 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   app.addHook('onRequest', async ({ raw }, reply) => {
     // At the end of every answer, also one that nobody waited for.
     reply.raw.once('close', () => memory.release(raw));
+  });
+  // An action may take minutes (a replay of many): who has asked for it waits, and is cut off only over the answer.
+  app.addHook('preHandler', async ({ method, raw }) => {
+    if (method === 'POST') raw.socket.setTimeout(0);
+  });
+  app.addHook('onSend', async ({ raw }) => {
+    raw.socket.setTimeout(connectionTimeout);
   });
   // Each connection costs memory and a file descriptor, of which the databases need theirs.
   app.server.maxConnections = options.maxConnections ?? 1_000;

@@ -12,7 +12,12 @@ export async function serve(
   pipeline: Started,
   bounds: Pick<
     ServerOptions,
-    'requestTimeoutMs' | 'maxConnections' | 'maxBodyMemory' | 'maxFailures' | 'maxRequests'
+    | 'requestTimeoutMs'
+    | 'connectionTimeoutMs'
+    | 'maxConnections'
+    | 'maxBodyMemory'
+    | 'maxFailures'
+    | 'maxRequests'
   > & {
     readonly tokensFile?: string;
   } = {},

@@ -1,4 +1,5 @@
 /** How the live stream and slow requests end. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { postgresMissing } from '../kit/postgres.ts';
@@ -78,5 +79,33 @@ describe.skipIf(postgresMissing !== null)('the end of a stream', () => {
     expect(answer).toMatch(/^(HTTP\/1\.1 408 |$)/);
     expect(performance.now() - since).toBeLessThan(5_000);
     expect(await pipeline.mailboxSide.count()).toBe(0);
+  });
+
+  it('leaves the connection to whoever waits for an action, and cuts off one that nobody uses', async (test) => {
+    const pipeline = await startPipeline(test);
+    const server = await serve(pipeline, { connectionTimeoutMs: 300 });
+    test.onTestFinished(() => server.close());
+    await pipeline.client.query('begin');
+    await pipeline.client.query('lock table op_audit in access exclusive mode');
+    const asked = fetch(`${server.url}/api/v1/stations/backfill/pause`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reason: 'mailbox is being moved' }),
+    }).then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await sleep(1_500);
+    await pipeline.client.query('commit');
+    expect(await asked).toBe(200);
+
+    const { hostname, port } = new URL(server.url);
+    const since = performance.now();
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('close', () => resolve());
+      socket.on('error', reject);
+    });
+    expect(performance.now() - since).toBeLessThan(5_000);
   });
 });
